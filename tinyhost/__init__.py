@@ -1,0 +1,100 @@
+"""A plugin host for programs that act on a person's behalf.
+
+    async with tinyhost.open_manager(tinyhost.load_config()) as manager:
+        await manager.load("safety-net")
+
+Names are imported when they are first used, so that using a part costs only that part.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import ids as ids
+    from .codec import RawJson as RawJson
+    from .codec import dumps as dumps
+    from .codec import loads as loads
+    from .config import Config as Config
+    from .config import load_config as load_config
+    from .dispatch import Dispatcher as Dispatcher
+    from .errors import CallTimeout as CallTimeout
+    from .errors import ConfigError as ConfigError
+    from .errors import FrameTooLarge as FrameTooLarge
+    from .errors import InvalidCall as InvalidCall
+    from .errors import LoadError as LoadError
+    from .errors import ManagerClosed as ManagerClosed
+    from .errors import OutcomeUncertain as OutcomeUncertain
+    from .errors import PluginAlreadyLoaded as PluginAlreadyLoaded
+    from .errors import PluginDied as PluginDied
+    from .errors import PluginError as PluginError
+    from .errors import PluginNotFound as PluginNotFound
+    from .errors import PluginNotInstalled as PluginNotInstalled
+    from .errors import PluginSkipped as PluginSkipped
+    from .errors import ProtocolError as ProtocolError
+    from .errors import RemoteError as RemoteError
+    from .errors import TinyhostError as TinyhostError
+    from .errors import ToolNotFound as ToolNotFound
+    from .manager import Manager as Manager
+    from .manager import open_manager as open_manager
+    from .model import CallContext as CallContext
+    from .model import PluginInfo as PluginInfo
+    from .model import PluginSettings as PluginSettings
+    from .model import PluginSpec as PluginSpec
+    from .model import State as State
+    from .model import Timeouts as Timeouts
+    from .model import ToolResult as ToolResult
+    from .model import ToolSpec as ToolSpec
+    from .plugin import Plugin as Plugin
+
+_HOME = {
+    "codec": ("RawJson", "dumps", "loads"),
+    "config": ("Config", "load_config"),
+    "dispatch": ("Dispatcher",),
+    "errors": (
+        "CallTimeout",
+        "ConfigError",
+        "FrameTooLarge",
+        "InvalidCall",
+        "LoadError",
+        "ManagerClosed",
+        "OutcomeUncertain",
+        "PluginAlreadyLoaded",
+        "PluginDied",
+        "PluginError",
+        "PluginNotFound",
+        "PluginNotInstalled",
+        "PluginSkipped",
+        "ProtocolError",
+        "RemoteError",
+        "TinyhostError",
+        "ToolNotFound",
+    ),
+    "manager": ("Manager", "open_manager"),
+    "model": (
+        "CallContext",
+        "PluginInfo",
+        "PluginSettings",
+        "PluginSpec",
+        "State",
+        "Timeouts",
+        "ToolResult",
+        "ToolSpec",
+    ),
+    "plugin": ("Plugin",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is not None:
+        value = getattr(import_module(f".{module}", __name__), name)
+    elif name == "ids":
+        value = import_module(".ids", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value

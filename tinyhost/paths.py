@@ -1,0 +1,87 @@
+"""Where tinyhost keeps its files: configuration, plugins, state and logs.
+
+Every function takes the environment to judge by (default: the process's own) and returns
+an absolute path; nothing is created here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_APP = "tinyhost"
+
+
+def config_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder of the person's configuration: TINYHOST_CONFIG_DIR, else the XDG one."""
+    env = os.environ if environ is None else environ
+    if own := env.get("TINYHOST_CONFIG_DIR"):
+        return absolute(own)
+    return _xdg_dir(env, "XDG_CONFIG_HOME", ".config", "user_config_path")
+
+
+def state_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder of logs and other things written while running: TINYHOST_STATE_DIR, else XDG."""
+    env = os.environ if environ is None else environ
+    if own := env.get("TINYHOST_STATE_DIR"):
+        return absolute(own)
+    return _xdg_dir(env, "XDG_STATE_HOME", ".local/state", "user_state_path")
+
+
+def config_file(environ: Mapping[str, str] | None = None) -> Path:
+    """The configuration file that is read when no other is named."""
+    return config_dir(environ) / "config.json"
+
+
+def plugins_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder where a person puts plugins: one file or folder for each."""
+    return config_dir(environ) / "plugins"
+
+
+def logs_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder of the plugins' log files."""
+    return state_dir(environ) / "logs"
+
+
+def tinycode_plugins_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder where tinycode looks for plugins; used with "compat": ["tinycode"]."""
+    env = os.environ if environ is None else environ
+    if own := env.get("TINYCODE_CONFIG_DIR"):
+        return absolute(own) / "plugins"
+    base = Path(env.get("XDG_CONFIG_HOME", ""))
+    if not base.is_absolute():
+        base = _home(env) / ".config"
+    return base / "tinycode" / "plugins"
+
+
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """Make a path absolute and plain ("~", "." and ".." resolved by text), links kept."""
+    # os.path leaves the "~" of an unknown user alone, where pathlib raises.
+    return Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = Path(env.get("HOME", ""))
+    if home.is_absolute():
+        return home
+    import pwd
+
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return Path("/nonexistent")  # the customary home of users that have none
+
+
+def _xdg_dir(env: Mapping[str, str], variable: str, below_home: str, fallback: str) -> Path:
+    # The XDG rules say that a relative value is to be ignored.
+    base = Path(env.get(variable, ""))
+    if base.is_absolute():
+        return base / _APP
+    if sys.platform != "darwin":
+        return _home(env) / below_home / _APP
+    import platformdirs
+
+    found: Path = getattr(platformdirs, fallback)(_APP)
+    return found
