@@ -1,0 +1,3 @@
+module example.com/word-count
+
+go 1.20
