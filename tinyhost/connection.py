@@ -1,0 +1,143 @@
+"""A plugin's process and the peer on its pipes, from spawn to the last of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+import trio
+
+from tinyhost_sdk import wire
+
+from .call import Call
+from .errors import OutcomeUncertain, PluginDied
+from .peer import Peer
+from .pluginlog import PluginLog
+from .process import Process
+
+_STDERR_CHUNK = 64 * 1024
+# How long standard error is still read after the process has ended. A grandchild may hold
+# the pipe open for ever.
+_STDERR_GRACE = 0.25
+# A process that ends closes its output first; how long it may take to end after that.
+_EXIT_GRACE = 0.5
+# Between SIGTERM and SIGKILL, on top of the grace that end-of-file was given.
+TERM_GRACE = 1.0
+
+
+class Connection:
+    """One life of one plugin. `run` watches it; the others may be called meanwhile.
+
+    on_exit is called once, when the process has been reaped and all calls have ended.
+    """
+
+    def __init__(
+        self,
+        plugin: str,
+        process: Process,
+        rules: wire.Rules,
+        log: PluginLog,
+        *,
+        on_notification: Callable[[wire.Notification], None],
+        on_abandoned: Callable[[Call], None],
+    ) -> None:
+        self.plugin = plugin
+        self.process = process
+        self.log = log
+        self.peer = Peer(
+            plugin,
+            process.to_plugin,
+            process.from_plugin,
+            rules,
+            on_notification=on_notification,
+            on_abandoned=on_abandoned,
+            on_broken=self._peer_broke,
+        )
+        self.broken: str | None = None  # why the peer was given up, in words
+        self._broke = trio.Event()
+        self._stderr_ended = trio.Event()
+        self.ended = trio.Event()
+
+    @property
+    def status(self) -> str:
+        """How the plugin came to its end, in words that follow its name."""
+        status = self.process.status or "is gone"
+        if self.broken and self.broken.startswith("was given up"):
+            return f"{self.broken} and {status}"
+        return status
+
+    async def run(self) -> None:
+        """Do all that goes on beside the calls, until the process is gone."""
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.peer.run_reader)
+                nursery.start_soon(self.peer.run_writer)
+                nursery.start_soon(self.peer.run_sweeper)
+                nursery.start_soon(self._copy_stderr)
+                nursery.start_soon(self._kill_when_broken)
+                await self.process.wait()
+                # What it started must not outlive it, nor hold its pipes.
+                self.process.signal_group(signal.SIGKILL)
+                self.peer.drain()
+                with trio.move_on_after(_STDERR_GRACE):
+                    await self._stderr_ended.wait()
+                nursery.cancel_scope.cancel()
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        self.process.reap()
+        self.log.close()
+        os.close(self.process.stderr)
+        self.peer.fail(self.death)
+        self.ended.set()
+
+    def death(self, call: Call | None = None) -> PluginDied:
+        """The error that a call ends with when the plugin dies."""
+        if call is not None and call.sent and not call.hook:
+            return OutcomeUncertain(self.plugin, self.status, stderr=self.log.tail)
+        return PluginDied(self.plugin, self.status, stderr=self.log.tail)
+
+    def _peer_broke(self, reason: str) -> None:
+        if self.broken is None:
+            self.broken = reason
+            self._broke.set()
+
+    async def _kill_when_broken(self) -> None:
+        await self._broke.wait()
+        if self.peer.output_ended:
+            await trio.sleep(_EXIT_GRACE)
+        self.process.signal_group(signal.SIGKILL)
+
+    async def _copy_stderr(self) -> None:
+        while True:
+            await trio.lowlevel.wait_readable(self.process.stderr)
+            try:
+                data = os.read(self.process.stderr, _STDERR_CHUNK)
+            except OSError:
+                data = b""
+            if not data:
+                self._stderr_ended.set()
+                return
+            self.log.write(data)
+
+    async def stop(self, grace: float) -> None:
+        """End the process: end-of-file, then SIGTERM, then SIGKILL to its whole group.
+
+        Takes at most grace + TERM_GRACE seconds and what the system needs to kill.
+        """
+        self.peer.close_input()
+        with trio.move_on_after(grace):
+            await self.ended.wait()
+            return
+        self.process.signal_group(signal.SIGTERM)
+        with trio.move_on_after(min(grace, TERM_GRACE)):
+            await self.ended.wait()
+            return
+        await self.kill()
+
+    async def kill(self) -> None:
+        """End the process and its group at once."""
+        self.process.signal_group(signal.SIGKILL)
+        await self.ended.wait()

@@ -1,0 +1,1 @@
+"""Translators between a plugin's wire and the host's vocabulary, one file per wire."""

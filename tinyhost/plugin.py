@@ -1,0 +1,68 @@
+"""The one interface that all plugins have, whatever they are made of."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .errors import ToolNotFound
+from .model import CallContext, PluginInfo, State, ToolResult, ToolSpec
+
+
+class Plugin(abc.ABC):
+    """A loaded plugin: a child process or an object in this one; callers cannot tell.
+
+    All methods raise errors of the TinyhostError tree for what the plugin does wrong.
+    """
+
+    id: str
+    name: str
+
+    @property
+    @abc.abstractmethod
+    def info(self) -> PluginInfo:
+        """What is known of the plugin now."""
+
+    @property
+    def state(self) -> State:
+        """Where the plugin is in its life."""
+        return self.info.state
+
+    def handles(self, hook: str) -> bool:
+        """Whether the plugin declared the hook."""
+        return hook in self.info.hooks
+
+    def tool(self, name: str) -> ToolSpec:
+        """The tool of that name or id. Raises ToolNotFound."""
+        tools = self.info.tools
+        for tool in tools:
+            if name in (tool.name, tool.id):
+                return tool
+        raise ToolNotFound(name, [tool.id for tool in tools])
+
+    @abc.abstractmethod
+    async def invoke_hook(self, name: str, input: Mapping[str, Any] | None = None) -> Any:
+        """Call a hook and return the plugin's output; None is no opinion.
+
+        Whatever the plugin says is returned as it is: the caller checks its form.
+        """
+
+    @abc.abstractmethod
+    async def call_tool(
+        self,
+        name: str,
+        args: object = None,
+        context: CallContext | None = None,
+        *,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> ToolResult:
+        """Call a tool by its bare name or its id.
+
+        args: a value of JSON's kinds, or `RawJson` text to be passed on as it is written.
+        on_progress: gets each line of progress that the tool reports.
+        """
+
+    @abc.abstractmethod
+    async def stop(self) -> None:
+        """End the plugin, in bounded time. A second stop does nothing."""
