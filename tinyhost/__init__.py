@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import hooks as hooks
     from . import ids as ids
     from .codec import RawJson as RawJson
     from .codec import dumps as dumps
@@ -92,8 +93,8 @@ def __getattr__(name: str) -> Any:
     module = _MODULE_OF.get(name)
     if module is not None:
         value = getattr(import_module(f".{module}", __name__), name)
-    elif name == "ids":
-        value = import_module(".ids", __name__)
+    elif name in ("hooks", "ids"):
+        value = import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -1,0 +1,360 @@
+"""The form of config.json: each key and what it means.
+
+The loader and the JSON Schema are both made from these classes, so they cannot disagree.
+"""
+
+# ruff: noqa: RUF009 (setting() makes an attrs field, which is no shared default)
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import attrs
+
+from tinyhost import names
+from tinyhost.config_values import (
+    ANY,
+    CATEGORIES_SCHEMA,
+    COMMAND,
+    COMPAT,
+    DURATION,
+    ENTRIES,
+    ENV,
+    LINE_BYTES,
+    MATCH,
+    MODE,
+    PASS_ENV,
+    PATTERNS,
+    POLICY,
+    TEXT,
+    Form,
+    PatternEntry,
+    Place,
+    PluginEntry,
+    nearest,
+    read_categories,
+)
+from tinyhost.jsonc import Member, Node
+from tinyhost_sdk.names import (
+    PERMISSION_ASK,
+    SESSION_END,
+    SESSION_START,
+    TOOL_EXECUTE_AFTER,
+    TOOL_EXECUTE_BEFORE,
+)
+
+# Where shell commands can run.
+SHELL_EVENTS = (
+    SESSION_START,
+    SESSION_END,
+    PERMISSION_ASK,
+    TOOL_EXECUTE_BEFORE,
+    TOOL_EXECUTE_AFTER,
+)
+
+_T = TypeVar("_T")
+
+
+def setting(form: Form, description: str, *, key: str = "") -> Any:
+    """An attrs field for one key of the file; the key is the field's name in camelCase."""
+    metadata = {"form": form, "description": description, "key": key}
+    return attrs.field(default=None, metadata=metadata)
+
+
+def fields_by_key(cls: type) -> dict[str, attrs.Attribute[Any]]:
+    """The keys of a file class, in order, each with its field."""
+    return {_key(field): field for field in attrs.fields(cls)}
+
+
+def _key(field: attrs.Attribute[Any]) -> str:
+    first, *rest = field.name.split("_")
+    return field.metadata["key"] or first + "".join(word.title() for word in rest)
+
+
+def read_object(cls: type[_T], node: Node, place: Place) -> _T | None:
+    """Read an object into a file class. Unknown keys are warned of, bad values left out."""
+    if node.kind != "object":
+        place.error(node, "must be an object")
+        return None
+    known = fields_by_key(cls)
+    values = {}
+    # Of a repeated key only the last value counts.
+    for member in {member.key.value: member for member in node.members}.values():
+        field = known.get(member.key.value)
+        if field is None:
+            _warn_unknown(member, place, list(known))
+            continue
+        value = field.metadata["form"].read(member.value, place.at(member.key.value))
+        if value is not None:
+            values[field.name] = value
+    return cls(**values)
+
+
+def _warn_unknown(member: Member, place: Place, known: Sequence[str]) -> None:
+    name = member.key.value
+    place.at(name).warning(
+        member.key,
+        f"unknown key, not used{nearest(name, known) or '; known: ' + ', '.join(known)}",
+    )
+
+
+@attrs.frozen(kw_only=True)
+class TimeoutsForm:
+    """Deadlines of a plugin, as "500ms", "30s", "2m", "1h" or a number of seconds."""
+
+    handshake: float | None = setting(DURATION, "From the start to the first answer. Default 10s.")
+    hook: float | None = setting(DURATION, "One hook call, waiting included. Default 5s.")
+    tool: float | None = setting(DURATION, "One tool call, waiting included. Default 30s.")
+    tool_cap: float | None = setting(
+        DURATION, "How far progress reports may extend a tool call. Default 10m."
+    )
+    stop: float | None = setting(
+        DURATION, "From closing the plugin's input to terminating it. Default 3s."
+    )
+
+
+TIMEOUTS = Form(
+    {"$ref": "#/$defs/timeouts"}, lambda node, place: read_object(TimeoutsForm, node, place)
+)
+
+
+@attrs.frozen(kw_only=True)
+class PluginForm:
+    """How the host runs one plugin, or under "*" every plugin."""
+
+    timeouts: TimeoutsForm | None = setting(TIMEOUTS, TimeoutsForm.__doc__ or "")
+    env: Mapping[str, str] | None = setting(
+        ENV,
+        "Variables set for the plugin. ${NAME} and ${NAME:-default} stand for the host's own,"
+        " $$ for a dollar sign.",
+    )
+    pass_env: Sequence[str] | None = setting(
+        PASS_ENV, "Variables of the host that the plugin gets too; a name may end in '*'."
+    )
+    directory: str | None = setting(
+        TEXT, "Where the plugin runs; '~' and relative to this file. Default: the project."
+    )
+    max_line_bytes: int | None = setting(
+        LINE_BYTES, "The longest line taken from the plugin, in bytes. Default 10 MiB."
+    )
+    on_guard_failure: str | None = setting(
+        POLICY,
+        "What a failed permission hook of the plugin means: ask the person, deny the call,"
+        " or skip the plugin. Default ask.",
+    )
+
+
+def _read_settings(node: Node, place: Place) -> dict[str, PluginForm] | None:
+    if node.kind != "object":
+        place.error(node, 'must be an object such as {"<plugin name>": {...}}')
+        return None
+    found = {}
+    for member in node.members:
+        name, at = member.key.value, place.at(member.key.value)
+        if name != "*" and (problem := names.name_problem(name)):
+            at.error(member.key, problem)
+        elif form := read_object(PluginForm, member.value, at):
+            found[name] = form
+    return found
+
+
+SETTINGS = Form(
+    {
+        "type": "object",
+        "propertyNames": {"anyOf": [{"const": "*"}, {"$ref": "#/$defs/pluginName"}]},
+        "additionalProperties": {"$ref": "#/$defs/plugin"},
+    },
+    _read_settings,
+)
+
+
+@attrs.frozen(kw_only=True)
+class ShellHookForm:
+    """One shell command that runs at a hook."""
+
+    command: str | None = setting(COMMAND, "Run by sh -c, in the session's directory.")
+    match: Mapping[str, str] | None = setting(
+        MATCH, "When to run it: values or globs for tool and session. Default: always."
+    )
+    timeout: float | None = setting(DURATION, "When it is stopped. Default 10s.")
+
+
+@attrs.frozen(kw_only=True)
+class ShellHook:
+    """A shell command that can run. where: its key, file and line, for messages.
+
+    match: patterns by lower-case key; a key that no event has makes it never match.
+    timeout: in seconds.
+    """
+
+    event: str
+    command: str
+    where: str
+    match: Mapping[str, str] = attrs.field(factory=dict)
+    timeout: float = 10.0
+
+
+def _read_hooks(node: Node, place: Place) -> dict[str, list[ShellHook]] | None:
+    if node.kind == "null":
+        return {}
+    if node.kind != "object":
+        place.error(node, 'must be an object such as {"tool.execute.before": [...]}')
+        return None
+    found: dict[str, list[ShellHook]] = {}
+    for member in {member.key.value: member for member in node.members}.values():
+        event, at = member.key.value, place.at(member.key.value)
+        if event not in SHELL_EVENTS:
+            close = nearest(event, SHELL_EVENTS) or "; there are: " + ", ".join(SHELL_EVENTS)
+            at.warning(member.key, f"shell commands cannot run at this hook{close}")
+        elif member.value.kind == "array":
+            items = enumerate(member.value.items)
+            hooks = [_read_shell_hook(event, item, at.at(index)) for index, item in items]
+            found[event] = [hook for hook in hooks if hook is not None]
+        elif member.value.kind != "null":
+            at.error(member.value, 'must be an array such as [{"command": "..."}]')
+    return found
+
+
+def _read_shell_hook(event: str, node: Node, place: Place) -> ShellHook | None:
+    form = read_object(ShellHookForm, node, place)
+    if form is None or form.command is None:
+        if form is not None and node.get("command") is None:
+            place.error(node, "needs a command")
+        return None
+    match = form.match or {}
+    if "tool" in match and event in (SESSION_START, SESSION_END):
+        place.warning(node, "never runs: a session event has no tool to match")
+    given = {} if form.timeout is None else {"timeout": form.timeout}
+    where = f"{place.key} ({place.file}:{node.line})"
+    return ShellHook(event=event, command=form.command, where=where, match=match, **given)
+
+
+HOOKS = Form(
+    {
+        "type": ["object", "null"],
+        "properties": {
+            event: {
+                "type": ["array", "null"],
+                "items": {"$ref": "#/$defs/shellHook", "required": ["command"]},
+            }
+            for event in SHELL_EVENTS
+        },
+        "additionalProperties": False,
+    },
+    _read_hooks,
+)
+
+
+def _read_categories(node: Node, place: Place) -> dict[str, list[str]] | None:
+    if node.kind != "object":
+        place.error(node, 'must be an object such as {"<plugin name>": ["read"]}')
+        return None
+    found = {}
+    for member in node.members:
+        name, at = member.key.value, place.at(member.key.value)
+        if problem := names.name_problem(name):
+            at.error(member.key, problem)
+        elif (listed := read_categories(member.value, at)) is not None:
+            found[name] = listed
+    return found
+
+
+CATEGORIES = Form(
+    {
+        "type": "object",
+        "propertyNames": {"$ref": "#/$defs/pluginName"},
+        "additionalProperties": CATEGORIES_SCHEMA,
+    },
+    _read_categories,
+)
+
+
+@attrs.frozen(kw_only=True)
+class ProjectForm:
+    """Permission rules of one project."""
+
+    allow: Sequence[PatternEntry] | None = setting(
+        PATTERNS, "Calls that are allowed when the session's directory is this one."
+    )
+
+
+def _read_projects(node: Node, place: Place) -> dict[str, ProjectForm] | None:
+    if node.kind != "object":
+        place.error(node, 'must be an object such as {"/home/me/project": {"allow": []}}')
+        return None
+    found = {}
+    for member in node.members:
+        directory, at = member.key.value, place.at(member.key.value)
+        if not directory.startswith(("/", "~")):
+            at.error(member.key, "must be an absolute path, or one that begins with '~'")
+        elif form := _read_rules(ProjectForm, member.value, at):
+            found[directory] = form
+    return found
+
+
+def _read_rules(cls: type[_T], node: Node, place: Place) -> _T | None:
+    seen = set()
+    for member in node.members:
+        if member.key.value in seen:
+            place.error(member.key, f"{member.key.value!r} is repeated: rules would be lost")
+        seen.add(member.key.value)
+    return read_object(cls, node, place)
+
+
+PROJECTS = Form(
+    {
+        "type": "object",
+        "propertyNames": {"pattern": "^[/~]"},
+        "additionalProperties": {"$ref": "#/$defs/project"},
+    },
+    _read_projects,
+)
+
+
+@attrs.frozen(kw_only=True)
+class PermissionsForm:
+    """Which calls are allowed, denied, or asked about. deny > ask > allow."""
+
+    mode: str | None = setting(
+        MODE, "strict asks for each call with side effects that no rule covers. Default standard."
+    )
+    allow: Sequence[PatternEntry] | None = setting(
+        PATTERNS, 'Calls that are allowed: "tool", "tool(argument)" or "category:NAME"; * and ?.'
+    )
+    ask: Sequence[PatternEntry] | None = setting(PATTERNS, "Calls that the person is asked about.")
+    deny: Sequence[PatternEntry] | None = setting(PATTERNS, "Calls that are never made.")
+    categories: Mapping[str, Sequence[str]] | None = setting(
+        CATEGORIES, "By plugin name: the permission categories that its tools may claim."
+    )
+    projects: Mapping[str, ProjectForm] | None = setting(
+        PROJECTS, "By directory: rules for sessions in it."
+    )
+
+
+PERMISSIONS = Form(
+    {"$ref": "#/$defs/permissions"}, lambda node, place: _read_rules(PermissionsForm, node, place)
+)
+
+
+@attrs.frozen(kw_only=True)
+class ConfigForm:
+    """The configuration of tinyhost."""
+
+    schema: Node | None = setting(ANY, "The JSON Schema that editors check against.", key="$schema")
+    plugins: Sequence[PluginEntry] | None = setting(
+        ENTRIES, 'Plugins to load, in this order: "name" or ["name", {options}].'
+    )
+    disabled_plugins: Sequence[PluginEntry] | None = setting(
+        ENTRIES, "Plugins that must not be loaded; options are kept for when they are enabled."
+    )
+    compat: Sequence[str] | None = setting(
+        COMPAT, "Other hosts whose plugins are looked for, or whose wire is spoken, too."
+    )
+    settings: Mapping[str, PluginForm] | None = setting(
+        SETTINGS, 'How plugins are run: by plugin name, or "*" for all of them.'
+    )
+    hooks: Mapping[str, Sequence[ShellHook]] | None = setting(
+        HOOKS, "Shell commands to run at hooks, by the hook's name; those of one run in order."
+    )
+    mcp_servers: Node | None = setting(ANY, "MCP servers to use as plugins.")
+    permissions: PermissionsForm | None = setting(PERMISSIONS, PermissionsForm.__doc__ or "")

@@ -1,0 +1,337 @@
+"""Who is loaded: plugin id -> Plugin, in load order, and the ways in and out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import attrs
+import trio
+
+from . import ids, paths
+from .config import Config
+from .environment import child_environment, secret_values
+from .errors import (
+    ConfigError,
+    LoadError,
+    ManagerClosed,
+    PluginAlreadyLoaded,
+    PluginNotFound,
+    PluginSkipped,
+    TinyhostError,
+    ToolNotFound,
+)
+from .model import CallContext, PluginInfo, PluginSpec, ToolResult, ToolSpec
+from .plugin import Plugin
+from .process_plugin import Launch, ProcessPlugin
+from .registry import RegistryEntry, entries
+from .resolve import Resolver
+
+BUILTIN_NAMES = ("notify", "code-review", "handoff", "context-pruning")
+# Starting more at a time only makes each of them slower, until their handshakes time out.
+_STARTS_AT_ONCE = 8
+
+
+@attrs.frozen
+class Loaded:
+    """What became of one entry of a plugin list: a plugin or an error, and the time taken."""
+
+    spec: PluginSpec
+    plugin: Plugin | None
+    error: TinyhostError | None
+    seconds: float
+
+
+class Manager:
+    """Loads, finds and unloads plugins. Made by `open_manager`, which also ends it."""
+
+    def __init__(
+        self,
+        start_task: Callable[[Callable[[], Awaitable[None]]], None],
+        *,
+        config: Config,
+        directory: str,
+        resolver: Resolver,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._start_task = start_task
+        self._config = config
+        self._directory = directory
+        self._resolver = resolver
+        self._environ = environ
+        self._plugins: dict[str, Plugin] = {}
+        self._reserved: dict[str, str] = {}  # name -> id, while loading or loaded
+        self._tools: dict[str, str] = {}  # tool id -> plugin id
+        self._closed = False
+
+    # --- loading
+
+    async def load(self, name: str, options: Mapping[str, Any] | None = None) -> Plugin:
+        """Find, start and register a plugin; `name` is what the config calls it.
+
+        Raises PluginAlreadyLoaded, PluginSkipped, PluginNotFound, LoadError, ConfigError or
+        ManagerClosed. A failed load leaves nothing behind.
+        """
+        return await self.load_spec(self._config.spec_for(name, options))
+
+    async def load_spec(self, spec: PluginSpec) -> Plugin:
+        """Like load, for a spec that is not, or not only, from the config."""
+        return await self._load_reserved(spec, self._reserve(spec.name))
+
+    async def load_all(
+        self,
+        specs: Iterable[PluginSpec | str] | None = None,
+        *,
+        on_done: Callable[[Loaded], None] | None = None,
+    ) -> list[Loaded]:
+        """Load several side by side; None means the config's list. Keeps their order.
+
+        A plugin that fails does not harm the others: its error is in its Loaded. on_done is
+        called with each as it is finished, in the order in which they finish.
+        """
+        wanted = self._config.specs if specs is None else specs
+        todo = [self._config.spec_for(spec) if isinstance(spec, str) else spec for spec in wanted]
+        results: list[Loaded | None] = [None] * len(todo)
+        limit = trio.CapacityLimiter(_STARTS_AT_ONCE)
+
+        async def load_one(index: int, spec: PluginSpec, id: str) -> None:
+            async with limit:
+                began = trio.current_time()
+                plugin, error = None, None
+                try:
+                    plugin = await self._load_reserved(spec, id)
+                except TinyhostError as failure:
+                    error = failure
+                done(index, Loaded(spec, plugin, error, trio.current_time() - began))
+
+        def done(index: int, result: Loaded) -> None:
+            results[index] = result
+            if on_done is not None:
+                on_done(result)
+
+        async with trio.open_nursery() as nursery:
+            for index, spec in enumerate(todo):
+                try:
+                    id = self._reserve(spec.name)
+                except TinyhostError as error:
+                    done(index, Loaded(spec, None, error, 0.0))
+                else:
+                    nursery.start_soon(load_one, index, spec, id)
+        return [result for result in results if result is not None]
+
+    def _reserve(self, name: str) -> str:
+        if self._closed:
+            raise ManagerClosed
+        if not name:
+            raise LoadError(name, "resolve", "the name of a plugin must not be empty")
+        if name in self._reserved:
+            raise PluginAlreadyLoaded(name, self._reserved[name])
+        id = ids.new_id("plg")
+        self._reserved[name] = id
+        return id
+
+    async def _load_reserved(self, spec: PluginSpec, id: str) -> Plugin:
+        try:
+            plugin = ProcessPlugin(id, spec.name, self._prepare(spec), self._start_task)
+            await plugin.start()
+            try:
+                if self._closed:
+                    raise ManagerClosed
+                self._register(plugin)
+            except BaseException:
+                await plugin.stop()
+                raise
+        except BaseException:
+            if self._reserved.get(spec.name) == id:
+                del self._reserved[spec.name]
+            raise
+        return plugin
+
+    def _prepare(self, spec: PluginSpec) -> Launch:
+        try:
+            found = self._resolver.resolve(spec.name)
+        except PluginNotFound as error:
+            if spec.name in BUILTIN_NAMES:
+                raise PluginSkipped(spec.name) from error
+            raise
+        settings = spec.settings
+        return Launch(
+            command=(found.path,),
+            env=child_environment(settings, self._environ),
+            directory=settings.directory or self._directory,
+            options=spec.options,
+            settings=settings,
+            log_path=self._log_path(spec.name),
+            secrets=tuple(secret_values(settings, self._environ, spec.options)),
+        )
+
+    def _log_path(self, name: str) -> str:
+        return str(paths.logs_dir(self._environ) / f"plugin-{name}.log")
+
+    def _register(self, plugin: Plugin) -> None:
+        info = plugin.info
+        for tool in info.tools:
+            if tool.id in self._tools:
+                owner = self._plugins[self._tools[tool.id]].name
+                reason = f"its tool {tool.id} is already offered by plugin {owner}"
+                raise LoadError(info.name, "register", reason)
+        self._tools.update((tool.id, plugin.id) for tool in info.tools)
+        # Plugins that start side by side are ready in any order, but are walked in theirs.
+        self._plugins[plugin.id] = plugin
+        self._plugins = dict(sorted(self._plugins.items()))
+
+    # --- looking
+
+    def get(self, id_or_name: str) -> Plugin:
+        """The plugin of that id or name. Raises PluginNotFound."""
+        plugin = self._plugins.get(id_or_name)
+        if plugin is None:
+            plugin = self._plugins.get(self._reserved.get(id_or_name, ""))
+        if plugin is None:
+            loaded = ", ".join(p.name for p in self._plugins.values()) or "none"
+            raise PluginNotFound(id_or_name, hint=f"Loaded: {loaded}.")
+        return plugin
+
+    def list(self) -> Sequence[PluginInfo]:
+        """What is known of each loaded plugin, in load order."""
+        return [plugin.info for plugin in self._plugins.values()]
+
+    @property
+    def plugins(self) -> Sequence[Plugin]:
+        """The loaded plugins, in load order."""
+        return list(self._plugins.values())
+
+    def with_hook(self, hook: str) -> Sequence[Plugin]:
+        """The plugins that declared the hook, in load order."""
+        return [plugin for plugin in self._plugins.values() if plugin.handles(hook)]
+
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools of all plugins, in load order and then in each plugin's own."""
+        return [tool for plugin in self._plugins.values() for tool in plugin.info.tools]
+
+    def registry(self) -> Sequence[RegistryEntry]:
+        """The curated list of plugins that are known to exist."""
+        return entries()
+
+    # --- using
+
+    async def call_tool(
+        self,
+        id: str,
+        tool: str,
+        args: object = None,
+        *,
+        session_id: str = "",
+        directory: str | None = None,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> ToolResult:
+        """Call a plugin's tool; `id` is the plugin's id or name, `tool` a bare name or id.
+
+        directory: where the session works; the manager's own by default.
+        """
+        where = self._directory if directory is None else directory
+        context = CallContext(session_id=session_id, directory=where)
+        return await self.get(id).call_tool(tool, args, context, on_progress=on_progress)
+
+    def owner(self, tool_id: str) -> Plugin:
+        """The plugin that offers the tool of that id. Raises ToolNotFound."""
+        plugin_id = self._tools.get(tool_id)
+        if plugin_id is None:
+            raise ToolNotFound(tool_id, list(self._tools))
+        return self._plugins[plugin_id]
+
+    # --- unloading
+
+    async def unload(self, id_or_name: str) -> None:
+        """Take a plugin's tools and hooks away, then stop it. Raises PluginNotFound."""
+        plugin = self.get(id_or_name)
+        self._unregister(plugin)
+        try:
+            await plugin.stop()
+        finally:
+            if self._reserved.get(plugin.name) == plugin.id:
+                del self._reserved[plugin.name]
+
+    def _unregister(self, plugin: Plugin) -> None:
+        del self._plugins[plugin.id]
+        self._tools = {tool: owner for tool, owner in self._tools.items() if owner != plugin.id}
+
+    async def shutdown(self) -> None:
+        """Stop all plugins side by side, and load no more. A second shutdown does nothing."""
+        self._closed = True
+        plugins = self.plugins
+        for plugin in plugins:
+            self._unregister(plugin)
+        async with trio.open_nursery() as nursery:
+            for plugin in plugins:
+                nursery.start_soon(plugin.stop)
+        self._reserved.clear()
+
+
+class open_manager:  # noqa: N801
+    """`async with open_manager(...) as manager:` runs a Manager, and ends all it started.
+
+    config: as `load_config` gives it; None means no settings and an empty plugin list.
+    directory: the project's directory, by default the current one.
+    resolver: finds programs by plugin name; by default as `environ` and the config say.
+    environ: stands for the host's environment variables, by default os.environ.
+
+    An error raised in the body leaves unchanged, never inside a group.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        directory: str | os.PathLike[str] | None = None,
+        resolver: Resolver | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._environ = dict(os.environ) if environ is None else dict(environ)
+        self._config = config or Config(file=str(paths.config_file(self._environ)), exists=False)
+        self._directory = os.path.abspath(directory or ".")  # noqa: PTH100
+        self._resolver = resolver or Resolver(
+            paths.config_dir(self._environ),
+            self._environ.get("PATH", ""),
+            compat=self._config.compat,
+            environ=self._environ,
+        )
+        if not os.path.isdir(self._directory):  # noqa: PTH112
+            raise ConfigError(f"the directory {self._directory} does not exist")
+
+    async def __aenter__(self) -> Manager:
+        self._outer = trio.open_nursery()
+        nursery = await self._outer.__aenter__()
+        self._inner: trio.Nursery = await nursery.start(self._run_tasks)
+        self._manager = Manager(
+            self._inner.start_soon,
+            config=self._config,
+            directory=self._directory,
+            resolver=self._resolver,
+            environ=self._environ,
+        )
+        self._scope = nursery.cancel_scope
+        return self._manager
+
+    async def _run_tasks(self, task_status: trio.TaskStatus[trio.Nursery]) -> None:
+        # Plugins are watched until they have been stopped properly, also while a
+        # cancellation from outside is under way.
+        with trio.CancelScope(shield=True):
+            async with trio.open_nursery() as nursery:
+                task_status.started(nursery)
+                await trio.sleep_forever()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._scope.shield = True
+        try:
+            await self._manager.shutdown()
+        finally:
+            self._inner.cancel_scope.cancel()
+            await self._outer.__aexit__(None, None, None)
