@@ -338,7 +338,7 @@ def test_a_failing_handler_is_an_error_with_its_text(name, capfd):
     assert "ValueError: no luck" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("name", set(INPUTS) - {"session.end"})
+@pytest.mark.parametrize("name", [name for name in INPUTS if name != "session.end"])
 def test_a_handler_that_returns_the_wrong_type_is_an_error(name):
     error = hooked(name, lambda event: 42).hook(name, INPUTS[name])["error"]
     assert error["code"] == -32000
