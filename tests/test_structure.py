@@ -15,16 +15,26 @@ ROOT = Path(__file__).parent.parent
 # Rooms from top to bottom. A module may import from its own room and from those below it.
 ROOMS = [
     ["surfaces"],
+    ["opening"],
     ["host"],
-    ["dispatch", "asking", "journal", "journal_read", "permissions", "shell_hooks"],
+    ["recorder"],
+    [
+        "dispatch",
+        "asking",
+        "journal",
+        "journal_read",
+        "permissions",
+        "shell_hooks",
+        "journal_records",
+    ],
     ["manager"],
     ["process_plugin", "builtins"],
     ["resolve", "registry", "config", "config_edit", "config_forms", "config_schema"],
-    ["connection", "plugin"],
-    ["process", "peer", "pluginlog", "dialects", "supervise", "hooks", "shell_command"],
+    ["connection", "plugin", "guardian"],
+    ["process", "peer", "pluginlog", "dialects", "supervise", "hooks", "command"],
     ["outbox", "call"],
-    ["config_values", "environment", "jsonc_edit", "codec", "redaction", "jsonc"],
-    ["model", "errors", "ids", "names", "paths", "durations", "ownership"],
+    ["config_values", "environment", "jsonc_edit", "patterns", "codec", "redaction", "jsonc"],
+    ["model", "errors", "ids", "names", "paths", "durations", "ownership", "process_tree", "spill", "shell_text"],
 ]
 LEVEL = {name: len(ROOMS) - level for level, room in enumerate(ROOMS) for name in room}
 HOST = sorted((ROOT / "tinyhost").rglob("*.py"))

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import hooks as hooks
     from . import ids as ids
+    from .builtins.base import BuiltinPlugin as BuiltinPlugin
+    from .builtins.base import BuiltinTool as BuiltinTool
     from .codec import RawJson as RawJson
     from .codec import dumps as dumps
     from .codec import loads as loads
     from .config import Config as Config
     from .config import load_config as load_config
     from .dispatch import Dispatcher as Dispatcher
+    from .errors import CallDenied as CallDenied
     from .errors import CallTimeout as CallTimeout
     from .errors import ConfigError as ConfigError
     from .errors import FrameTooLarge as FrameTooLarge
@@ -37,6 +40,11 @@ if TYPE_CHECKING:
     from .errors import RemoteError as RemoteError
     from .errors import TinyhostError as TinyhostError
     from .errors import ToolNotFound as ToolNotFound
+    from .host import Command as Command
+    from .host import Host as Host
+    from .host import Outcome as Outcome
+    from .host import Session as Session
+    from .host import Verdict as Verdict
     from .manager import Manager as Manager
     from .manager import open_manager as open_manager
     from .model import CallContext as CallContext
@@ -47,13 +55,18 @@ if TYPE_CHECKING:
     from .model import Timeouts as Timeouts
     from .model import ToolResult as ToolResult
     from .model import ToolSpec as ToolSpec
+    from .opening import open_host as open_host
+    from .permissions import Action as Action
+    from .permissions import Origin as Origin
     from .plugin import Plugin as Plugin
 
 _HOME = {
+    "builtins.base": ("BuiltinPlugin", "BuiltinTool"),
     "codec": ("RawJson", "dumps", "loads"),
     "config": ("Config", "load_config"),
     "dispatch": ("Dispatcher",),
     "errors": (
+        "CallDenied",
         "CallTimeout",
         "ConfigError",
         "FrameTooLarge",
@@ -72,6 +85,7 @@ _HOME = {
         "TinyhostError",
         "ToolNotFound",
     ),
+    "host": ("Command", "Host", "Outcome", "Session", "Verdict"),
     "manager": ("Manager", "open_manager"),
     "model": (
         "CallContext",
@@ -83,6 +97,8 @@ _HOME = {
         "ToolResult",
         "ToolSpec",
     ),
+    "opening": ("open_host",),
+    "permissions": ("Action", "Origin"),
     "plugin": ("Plugin",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -1,9 +1,10 @@
-"""Run one shell command with a deadline, bounded output, and a process group of its own."""
+"""Run one command with a deadline, bounded output, and a process group of its own."""
 
 from __future__ import annotations
 
+import math
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 import trio
@@ -15,7 +16,7 @@ GRACE = 1.0  # seconds between SIGTERM and SIGKILL
 DRAIN = 0.5  # seconds for output that is still on its way when the command has ended
 
 # By its full path: the working directory may be a project's, and PATH may lead there.
-_SHELL = "/bin/sh"
+SHELL = "/bin/sh"
 
 
 @attrs.frozen(kw_only=True)
@@ -23,7 +24,7 @@ class Outcome:
     """How a command ended.
 
     returncode: exit status, or minus the number of the signal that ended it.
-    stdout: the first KEPT bytes, stdout_cut when there was more; stderr: the last KEPT bytes.
+    stdout: its first bytes, stdout_cut when there was more; stderr: its last KEPT bytes.
     """
 
     returncode: int
@@ -43,32 +44,38 @@ class Outcome:
         return describe_status(self.returncode)
 
 
-async def run_shell(
-    command: str,
+async def run(
+    command: Sequence[str],
     *,
     owner: str,
     env: Mapping[str, str],
     directory: str,
-    stdin: bytes,
-    timeout: float,
+    stdin: bytes = b"",
+    timeout: float = math.inf,
+    most: int = KEPT,
+    stop_when_full: bool = False,
 ) -> Outcome:
-    """Run `sh -c command` and give it `stdin`. `owner` is named in errors.
+    """Run a program and give it `stdin`. `owner` is named in errors.
+
+    most: bytes kept of standard output; what comes after is dropped, or ends the command.
 
     What the command leaves running in its process group is ended with it, also when the
     caller is cancelled. A process that left the group and keeps the output open is not waited
     for. Raises LoadError when the command cannot be started.
     """
-    process = spawn(owner, (_SHELL, "-c", command), env=env, directory=directory)
+    process = spawn(owner, command, env=env, directory=directory)
     to_command = trio.lowlevel.FdStream(process.to_plugin)
     stdout = trio.lowlevel.FdStream(process.from_plugin)
     stderr = trio.lowlevel.FdStream(process.stderr)
-    head, tail = _Kept(), _Kept(last=True)
+    head, tail = _Kept(most), _Kept(KEPT, last=True)
     timed_out, ended = False, False
     try:
         async with trio.open_nursery() as nursery:
             finished = trio.Event()
             nursery.start_soon(_feed, to_command, stdin)
             nursery.start_soon(_collect, {stdout: head, stderr: tail}, finished)
+            if stop_when_full:
+                nursery.start_soon(_end_when_full, head, process)
             timed_out = not await _wait(process, timeout)
             ended = True
             process.signal_group(signal.SIGKILL)
@@ -118,17 +125,25 @@ async def _feed(stream: trio.lowlevel.FdStream, data: bytes) -> None:
 class _Kept:
     """The first bytes of a stream, or the last."""
 
-    def __init__(self, *, last: bool = False) -> None:
+    def __init__(self, most: int, *, last: bool = False) -> None:
         self.data = bytearray()
         self.dropped = 0
+        self.overflowed = trio.Event()
+        self._most = most
         self._last = last
 
     def add(self, chunk: bytes) -> None:
         self.data += chunk
-        over = len(self.data) - KEPT
+        over = len(self.data) - self._most
         if over > 0:
             self.dropped += over
-            del self.data[slice(over) if self._last else slice(KEPT, None)]
+            self.overflowed.set()
+            del self.data[slice(over) if self._last else slice(self._most, None)]
+
+
+async def _end_when_full(kept: _Kept, process: Process) -> None:
+    await kept.overflowed.wait()
+    process.signal_group(signal.SIGKILL)
 
 
 async def _collect(streams: Mapping[trio.lowlevel.FdStream, _Kept], finished: trio.Event) -> None:

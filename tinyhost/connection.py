@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import trio
 
@@ -29,7 +29,8 @@ TERM_GRACE = 1.0
 class Connection:
     """One life of one plugin. `run` watches it; the others may be called meanwhile.
 
-    on_exit is called once, when the process has been reaped and all calls have ended.
+    clean_up is awaited when the process and its group are dead, before it is reaped: it ends
+    what has left the group.
     """
 
     def __init__(
@@ -39,12 +40,14 @@ class Connection:
         rules: wire.Rules,
         log: PluginLog,
         *,
+        clean_up: Callable[[], Awaitable[None]],
         on_notification: Callable[[wire.Notification], None],
         on_abandoned: Callable[[Call], None],
     ) -> None:
         self.plugin = plugin
         self.process = process
         self.log = log
+        self._clean_up = clean_up
         self.peer = Peer(
             plugin,
             process.to_plugin,
@@ -82,6 +85,7 @@ class Connection:
                 self.peer.drain()
                 with trio.move_on_after(_STDERR_GRACE):
                     await self._stderr_ended.wait()
+                await self._clean_up()
                 nursery.cancel_scope.cancel()
         finally:
             self._finish()

@@ -300,23 +300,30 @@ class Dispatcher:
 
 async def _ask(plugin: Plugin, name: str, event: Any) -> Answer:
     """One plugin's answer. Whatever it does wrong is in the answer, not raised."""
-    spec = hooks.spec_of(name)
     began = trio.current_time()
     raw, output = None, None
     error: Exception | None = None
     try:
         sent = event if event is None or isinstance(event, Mapping) else hooks.to_wire(event)
         raw = await plugin.invoke_hook(name, sent)
-        if raw is not None and spec.output is not None:
-            output = hooks.from_wire(spec.output, raw)
-    except ValueError as wrong:
-        error = ProtocolError(plugin.name, f"hook {name}", str(wrong))
+        output = _checked(plugin, name, raw)
     except Exception as failure:
-        # A builtin is somebody else's code, too.
+        # A builtin is somebody else's code, too: it may raise anything.
         error = failure
     if error is not None:
         _log.warning("hook %s: %s", name, error)
     return Answer(plugin.name, plugin.id, output, raw, error, (trio.current_time() - began) * 1000)
+
+
+def _checked(plugin: Plugin, name: str, raw: Any) -> Any:
+    """The output in its hook's type; None is no opinion. Raises ProtocolError."""
+    kind = hooks.spec_of(name).output
+    if raw is None or kind is None:
+        return None
+    try:
+        return hooks.from_wire(kind, raw)
+    except ValueError as error:
+        raise ProtocolError(plugin.name, f"hook {name}", str(error)) from error
 
 
 def _reason(error: Exception) -> str:

@@ -215,6 +215,18 @@ class ManagerClosed(TinyhostError):
         super().__init__("the plugin manager is closed")
 
 
+class CallDenied(TinyhostError):
+    """A call was not made because a rule, a guard, a gate or the person stopped it.
+
+    tool: its id. reason: who and why, in words. decision: what `permissions` decided, or
+    None when a gate stopped the call after it was allowed.
+    """
+
+    def __init__(self, tool: str, reason: str, decision: object = None) -> None:
+        self.tool, self.reason, self.decision = tool, reason, decision
+        super().__init__(f"{tool} was denied: {reason}")
+
+
 def _quote_stderr(stderr: str) -> str:
     if not stderr.strip():
         return ""

@@ -11,6 +11,7 @@ import attrs
 import trio
 
 from . import ids, paths
+from .builtins.base import BuiltinPlugin
 from .config import Config
 from .environment import child_environment, secret_values
 from .errors import (
@@ -23,7 +24,9 @@ from .errors import (
     TinyhostError,
     ToolNotFound,
 )
+from .guardian import Guardian
 from .model import CallContext, PluginInfo, PluginSpec, ToolResult, ToolSpec
+from .names import check_name
 from .plugin import Plugin
 from .process_plugin import Launch, ProcessPlugin
 from .registry import RegistryEntry, entries
@@ -61,10 +64,19 @@ class Manager:
         self._directory = directory
         self._resolver = resolver
         self._environ = environ
+        self._guardian = Guardian()
+        self._starting: set[ProcessPlugin] = set()
         self._plugins: dict[str, Plugin] = {}
         self._reserved: dict[str, str] = {}  # name -> id, while loading or loaded
         self._tools: dict[str, str] = {}  # tool id -> plugin id
         self._closed = False
+        self._ranks: dict[str, int] = {}
+        # Called with "loaded", "unloaded", "died" or "restarted", the plugin, and a text.
+        self.observers: list[Callable[[str, Plugin, str], None]] = []
+
+    def _observe(self, kind: str, plugin: Plugin, text: str = "") -> None:
+        for observer in self.observers:
+            observer(kind, plugin, text)
 
     # --- loading
 
@@ -75,6 +87,21 @@ class Manager:
         ManagerClosed. A failed load leaves nothing behind.
         """
         return await self.load_spec(self._config.spec_for(name, options))
+
+    def register(self, plugin: BuiltinPlugin, *, rank: int = 0) -> BuiltinPlugin:
+        """Add an in-process plugin; its name is then taken. Raises as load does.
+
+        rank: plugins of a lower rank are walked first, those of one rank in load order.
+        """
+        check_name(plugin.name)
+        plugin.id = self._reserve(plugin.name)
+        self._ranks[plugin.id] = rank
+        try:
+            self._register(plugin)
+        except BaseException:
+            del self._reserved[plugin.name]
+            raise
+        return plugin
 
     async def load_spec(self, spec: PluginSpec) -> Plugin:
         """Like load, for a spec that is not, or not only, from the config."""
@@ -127,6 +154,9 @@ class Manager:
         if not name:
             raise LoadError(name, "resolve", "the name of a plugin must not be empty")
         if name in self._reserved:
+            held = self._plugins.get(self._reserved[name])
+            if isinstance(held, BuiltinPlugin):
+                raise PluginSkipped(name)
             raise PluginAlreadyLoaded(name, self._reserved[name])
         id = ids.new_id("plg")
         self._reserved[name] = id
@@ -134,20 +164,35 @@ class Manager:
 
     async def _load_reserved(self, spec: PluginSpec, id: str) -> Plugin:
         try:
-            plugin = ProcessPlugin(id, spec.name, self._prepare(spec), self._start_task)
-            await plugin.start()
+            plugin = self._new_plugin(spec, id)
+            self._starting.add(plugin)
             try:
-                if self._closed:
-                    raise ManagerClosed
-                self._register(plugin)
-            except BaseException:
-                await plugin.stop()
-                raise
+                await self._start(plugin)
+            finally:
+                self._starting.discard(plugin)
         except BaseException:
             if self._reserved.get(spec.name) == id:
                 del self._reserved[spec.name]
             raise
         return plugin
+
+    def _new_plugin(self, spec: PluginSpec, id: str) -> ProcessPlugin:
+        if self._closed:
+            raise ManagerClosed
+        launch = self._prepare(spec)
+        return ProcessPlugin(id, spec.name, launch, self._start_task, self._guardian, self._observe)
+
+    async def _start(self, plugin: ProcessPlugin) -> None:
+        try:
+            await plugin.start()
+            if self._closed:
+                raise ManagerClosed
+            self._register(plugin)
+        except BaseException as error:
+            await plugin.stop()
+            if self._closed and isinstance(error, LoadError):
+                raise ManagerClosed from error
+            raise
 
     def _prepare(self, spec: PluginSpec) -> Launch:
         try:
@@ -179,8 +224,10 @@ class Manager:
                 raise LoadError(info.name, "register", reason)
         self._tools.update((tool.id, plugin.id) for tool in info.tools)
         # Plugins that start side by side are ready in any order, but are walked in theirs.
-        self._plugins[plugin.id] = plugin
-        self._plugins = dict(sorted(self._plugins.items()))
+        everyone = [*self._plugins.values(), plugin]
+        everyone.sort(key=lambda plugin: (self._ranks.get(plugin.id, 0), plugin.id))
+        self._plugins = {plugin.id: plugin for plugin in everyone}
+        self._observe("loaded", plugin)
 
     # --- looking
 
@@ -256,18 +303,20 @@ class Manager:
 
     def _unregister(self, plugin: Plugin) -> None:
         del self._plugins[plugin.id]
+        self._observe("unloaded", plugin)
         self._tools = {tool: owner for tool, owner in self._tools.items() if owner != plugin.id}
 
     async def shutdown(self) -> None:
         """Stop all plugins side by side, and load no more. A second shutdown does nothing."""
         self._closed = True
-        plugins = self.plugins
-        for plugin in plugins:
+        loaded = self.plugins
+        for plugin in loaded:
             self._unregister(plugin)
         async with trio.open_nursery() as nursery:
-            for plugin in plugins:
+            for plugin in (*loaded, *self._starting):
                 nursery.start_soon(plugin.stop)
         self._reserved.clear()
+        await self._guardian.close()
 
 
 class open_manager:  # noqa: N801

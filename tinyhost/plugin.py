@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .errors import ToolNotFound
@@ -35,11 +35,7 @@ class Plugin(abc.ABC):
 
     def tool(self, name: str) -> ToolSpec:
         """The tool of that name or id. Raises ToolNotFound."""
-        tools = self.info.tools
-        for tool in tools:
-            if name in (tool.name, tool.id):
-                return tool
-        raise ToolNotFound(name, [tool.id for tool in tools])
+        return find_tool(self.info.tools, name)
 
     @abc.abstractmethod
     async def invoke_hook(self, name: str, input: Mapping[str, Any] | None = None) -> Any:
@@ -66,3 +62,11 @@ class Plugin(abc.ABC):
     @abc.abstractmethod
     async def stop(self) -> None:
         """End the plugin, in bounded time. A second stop does nothing."""
+
+
+def find_tool(tools: Sequence[ToolSpec], name: str) -> ToolSpec:
+    """The tool of that name or id. Raises ToolNotFound."""
+    for tool in tools:
+        if name in (tool.name, tool.id):
+            return tool
+    raise ToolNotFound(name, [tool.id for tool in tools])

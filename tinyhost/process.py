@@ -84,6 +84,12 @@ class Process:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
+    def discard(self) -> None:
+        """Kill the process, reap it and close its pipes: nobody is going to use it."""
+        self.reap()
+        for fd in (self.to_plugin, self.from_plugin, self.stderr):
+            os.close(fd)
+
     def reap(self) -> None:
         """Kill what is left of the group and take the ended process's status."""
         if not self._reaped:

@@ -28,6 +28,7 @@ from .errors import (
     ProtocolError,
     RemoteError,
 )
+from .guardian import Guardian
 from .model import (
     CallContext,
     Counters,
@@ -36,15 +37,22 @@ from .model import (
     PluginSettings,
     State,
     ToolResult,
+    ToolSpec,
 )
-from .plugin import Plugin
+from .plugin import Plugin, find_tool
 from .pluginlog import PluginLog
-from .process import spawn
+from .process import Process, spawn
 from .supervise import BREAKER_WINDOW, Supervisor
 
 _log = logging.getLogger(__name__)
 
 StartTask = Callable[[Callable[[], Awaitable[None]]], None]
+# Called with "died" or "restarted", the plugin, and what happened in words.
+Observe = Callable[[str, Plugin, str], None]
+
+
+def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
+    pass
 
 
 @attrs.frozen(kw_only=True)
@@ -63,11 +71,21 @@ class Launch:
 class ProcessPlugin(Plugin):
     """See the module. `start_task` runs a coroutine function in the manager's nursery."""
 
-    def __init__(self, id: str, name: str, launch: Launch, start_task: StartTask) -> None:
+    def __init__(
+        self,
+        id: str,
+        name: str,
+        launch: Launch,
+        start_task: StartTask,
+        guardian: Guardian,
+        observe: Observe = _ignore,
+    ) -> None:
         self.id = id
         self.name = name
         self._launch = launch
         self._start_task = start_task
+        self._guardian = guardian
+        self._observe = observe
         self._manifest = Manifest()
         self._connection: Connection | None = None
         self._starting: Connection | None = None
@@ -105,6 +123,10 @@ class ProcessPlugin(Plugin):
     def handles(self, hook: str) -> bool:
         """Whether the plugin declared the hook."""
         return hook in self._manifest.hooks
+
+    def tool(self, name: str) -> ToolSpec:
+        """The tool of that name or id. Raises ToolNotFound."""
+        return find_tool(self._manifest.tools, name)
 
     @property
     def state(self) -> State:
@@ -157,13 +179,14 @@ class ProcessPlugin(Plugin):
         """Spawn and shake hands. Raises LoadError, and then nothing is left running."""
         launch = self._launch
         began = trio.current_time()
-        process = spawn(self.name, launch.command, env=launch.env, directory=launch.directory)
+        process = self._spawn()
         self._spawn_s = trio.current_time() - began
         connection = Connection(
             self.name,
             process,
             native.rules(launch.settings.max_line),
             PluginLog(launch.log_path, launch.secrets),
+            clean_up=lambda: self._guardian.sweep(self.id),
             on_notification=lambda message: self._notified(connection, message),
             on_abandoned=lambda call: self._cancel_remotely(connection, call),
         )
@@ -183,6 +206,18 @@ class ProcessPlugin(Plugin):
             self._starting = None
         self._handshake_s = trio.current_time() - began - self._spawn_s
         self._connection = connection
+
+    def _spawn(self) -> Process:
+        launch = self._launch
+        env = {**launch.env, **self._guardian.marks(self.id)}
+        process = spawn(self.name, launch.command, env=env, directory=launch.directory)
+        try:
+            self._guardian.watch(process.pid)
+        except OSError as error:
+            process.discard()
+            reason = f"no guardian could be started for it: {error}"
+            raise LoadError(self.name, "spawn", reason, command=launch.command) from error
+        return process
 
     async def _shake_hands(self, connection: Connection) -> Manifest:
         peer = connection.peer
@@ -220,6 +255,7 @@ class ProcessPlugin(Plugin):
         except Exception:
             # A fault of ours ends this plugin, and no other.
             _log.exception("internal error while watching plugin %s", self.name)
+        self._guardian.release(connection.process.pid)
         if connection is self._connection:
             self._counters = self._count(connection)
             if not self._stopping:
@@ -230,6 +266,7 @@ class ProcessPlugin(Plugin):
         self._counters.deaths += 1
         self._supervisor.record_death(trio.current_time())
         _log.warning("%s", death)
+        self._observe("died", self, str(death))
 
     async def _ensure_live(self) -> Connection:
         return self._live or await self._start_again()
@@ -247,9 +284,13 @@ class ProcessPlugin(Plugin):
             except LoadError as error:
                 self._died(PluginDied(self.name, f"could not be started again: {error}"))
                 raise
-            self._counters.restarts += 1
+            self._restarted()
             assert self._connection is not None
             return self._connection
+
+    def _restarted(self) -> None:
+        self._counters.restarts += 1
+        self._observe("restarted", self, "")
 
     def _refuse_restart(self) -> None:
         if self._stopping:
@@ -273,7 +314,7 @@ class ProcessPlugin(Plugin):
                 await self._end(connection)
             self._supervisor.reset()
             await self.start()
-            self._counters.restarts += 1
+            self._restarted()
 
     # --- calling
 

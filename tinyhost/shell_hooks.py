@@ -20,13 +20,13 @@ from tinyhost_sdk import names
 from . import hooks
 from .builtins.base import BuiltinPlugin
 from .codec import dumps, loads
+from .command import DRAIN, GRACE, SHELL, Outcome, run
 from .config import Config
 from .config_forms import HOOKS, ShellHook
 from .config_values import Place, Problem
 from .environment import child_environment, redact, secret_values
 from .errors import LoadError, PluginError
 from .model import PluginSettings, Timeouts
-from .shell_command import DRAIN, GRACE, Outcome, run_shell
 
 NAME = "shell-hooks"
 
@@ -221,8 +221,8 @@ class ShellHooks(BuiltinPlugin):
             env.pop(name, None)
             if _fits(name, value):
                 env[name] = value
-        return await run_shell(
-            hook.command,
+        return await run(
+            (SHELL, "-c", hook.command),
             owner=NAME,
             env=env,
             directory=directory,

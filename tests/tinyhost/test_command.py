@@ -8,17 +8,23 @@ from pathlib import Path
 import pytest
 import trio
 
-from tinyhost import shell_command
+from tinyhost import command as command_module
+from tinyhost.command import KEPT, SHELL, Outcome
+from tinyhost.command import run as run_program
 from tinyhost.errors import LoadError
-from tinyhost.shell_command import KEPT, Outcome, run_shell
 
 ENV = {"PATH": os.environ["PATH"]}
 
 
 async def run(command: str, directory: Path, *, stdin: bytes = b"", timeout: float = 20) -> Outcome:
     with trio.fail_after(30):
-        return await run_shell(
-            command, owner="test", env=ENV, directory=str(directory), stdin=stdin, timeout=timeout
+        return await run_program(
+            (SHELL, "-c", command),
+            owner="test",
+            env=ENV,
+            directory=str(directory),
+            stdin=stdin,
+            timeout=timeout,
         )
 
 
@@ -87,7 +93,7 @@ async def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 async def test_a_process_left_in_the_group_ends_with_the_command_and_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell_command, "DRAIN", 600)
+    monkeypatch.setattr(command_module, "DRAIN", 600)
     outcome = await run("sleep 600 & echo $! > child; echo done", tmp_path)
     assert outcome.ok
     assert outcome.stdout == b"done\n"

@@ -6,7 +6,9 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -365,6 +367,109 @@ async def test_shutdown_stops_all_side_by_side_and_loads_no_more(
         assert manager.list() == []
         with pytest.raises(ManagerClosed):
             await manager.load("a")
+
+
+async def test_a_load_under_way_at_shutdown_ends_and_leaves_nothing(
+    add_plugin: AddPlugin, tmp_path: Path
+) -> None:
+    mark = tmp_path / "started"
+    add_plugin("demo", f"open({str(mark)!r}, 'w').close()\ntime.sleep(60)")
+    errors: list[Exception] = []
+    async with tinyhost.open_manager() as manager:
+
+        async def load() -> None:
+            try:
+                await manager.load("demo")
+            except tinyhost.TinyhostError as error:
+                errors.append(error)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(load)
+            with trio.fail_after(5):
+                while not mark.exists():
+                    await trio.sleep(0.005)
+                await manager.shutdown()
+    assert [type(error) for error in errors] == [ManagerClosed]
+
+
+@pytest.mark.parametrize("how", ["setsid", "daemon"])
+async def test_children_that_leave_the_group_end_with_the_plugin(
+    add_plugin: AddPlugin, tmp_path: Path, how: str
+) -> None:
+    pids = tmp_path / "pids"
+    add_plugin(
+        "demo",
+        f"""
+        import subprocess
+        handshake()
+        if {how!r} == "daemon" and os.fork() == 0:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            open({str(pids)!r}, "w").write(str(os.getpid()))
+            time.sleep(60)
+            os._exit(0)
+        if {how!r} == "setsid":
+            child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+            open({str(pids)!r}, "w").write(str(child.pid))
+        serve()
+        """,
+    )
+    async with tinyhost.open_manager() as manager:
+        await manager.load("demo")
+        assert (await manager.call_tool("demo", "t")).content == "ok"
+        with trio.fail_after(5):
+            while not pids.exists() or not pids.read_text():
+                await trio.sleep(0.005)
+        pid = int(pids.read_text())
+        assert _alive(pid)
+        await manager.unload("demo")
+        with trio.fail_after(5):
+            while _alive(pid):
+                await trio.sleep(0.005)
+
+
+HOST = """
+import os, sys, trio, tinyhost
+
+async def main():
+    async with tinyhost.open_manager() as manager:
+        await manager.load_all(["wedged", "fine"])
+        print(*(info.pid for info in manager.list()), flush=True)
+        await trio.sleep_forever()
+
+trio.run(main)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+def test_when_the_host_is_killed_its_plugins_die(
+    add_plugin: AddPlugin, number: signal.Signals
+) -> None:
+    add_plugin(
+        "wedged",
+        """
+        import signal, subprocess
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+        handshake(version=str(child.pid))
+        while True:
+            time.sleep(1)
+        """,
+    )
+    add_plugin("fine", SERVE)
+    host = subprocess.Popen([sys.executable, "-c", HOST], stdout=subprocess.PIPE, text=True)
+    assert host.stdout is not None
+    with host, host.stdout:
+        pids = [int(pid) for pid in host.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(_alive(pid) for pid in pids)
+        host.send_signal(number)
+        host.wait()
+    deadline = time.monotonic() + 10
+    while any(_alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert not any(_alive(pid) for pid in pids)
 
 
 async def test_a_plugin_that_ignores_everything_is_killed_with_its_children(

@@ -15,8 +15,9 @@ from typing import Any
 import attrs
 import trio
 
+from ..command import Outcome
 from ..model import CallContext
-from . import arguments, command
+from . import arguments, programs
 from .base import BuiltinPlugin, BuiltinTool, ToolFailed
 
 DIFF_MAX = 60_000  # characters
@@ -127,10 +128,10 @@ class CodeReview(BuiltinPlugin):
 
     async def _review(self, args: Mapping[str, Any], context: CallContext) -> str:
         request = _read(args)
-        program = command.find_program("git", self._environ)
+        program = programs.find_program("git", self._environ)
         if program is None:
             raise ToolFailed("git is not on PATH; install it to review changes")
-        env = command.pick(self._environ, _ENV) | _FIXED_ENV
+        env = programs.pick(self._environ, _ENV) | _FIXED_ENV
         git = _Git(program, env, context.directory or os.getcwd())  # noqa: PTH109
         try:
             with trio.fail_after(_DEADLINE):
@@ -148,8 +149,8 @@ class _Git:
     env: Mapping[str, str]
     directory: str
 
-    async def run(self, *args: str, most: int = _NUMSTAT_MOST) -> command.Finished:
-        return await command.run(
+    async def run(self, *args: str, most: int = _NUMSTAT_MOST) -> Outcome:
+        return await programs.run(
             [self.program, *_GLOBAL_OPTIONS, *args],
             env=self.env,
             directory=self.directory,
@@ -159,18 +160,18 @@ class _Git:
     async def diff(self, *args: str, most: int) -> tuple[bytes, bool]:
         """The output, and whether there is more of it."""
         ended = await self.run("diff", *_DIFF_OPTIONS, *args, most=most)
-        if ended.status != 0 and not ended.full:
-            raise ToolFailed(f"git diff failed: {ended.complaint}")
-        return ended.stdout, ended.full
+        if ended.returncode != 0 and not ended.stdout_cut:
+            raise ToolFailed(f"git diff failed: {programs.complaint(ended)}")
+        return ended.stdout, ended.stdout_cut
 
     async def commit(self, ref: str) -> str:
         """The object id of the commit that a name stands for."""
         ended = await self.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         found = ended.stdout.decode(errors="replace").strip()
-        if ended.status == 0 and _OBJECT_ID.fullmatch(found):
+        if ended.returncode == 0 and _OBJECT_ID.fullmatch(found):
             return found
-        if ended.status != 0 and ended.stderr:
-            raise ToolFailed(f"git diff failed in {self.directory}: {ended.complaint}")
+        if ended.returncode != 0 and ended.stderr:
+            raise ToolFailed(f"git diff failed in {self.directory}: {programs.complaint(ended)}")
         raise ToolFailed(f"git diff failed: {ref!r:.200} names no commit in {self.directory}")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import trio
 
 from ..model import CallContext
-from . import arguments, command
+from . import arguments, programs
 from .base import BuiltinPlugin, BuiltinTool, ToolFailed
 
 INTERVAL = 5.0  # seconds from one notification to the next
@@ -108,23 +108,25 @@ class Notify(BuiltinPlugin):
     async def _show(self, title: str, message: str, urgency: str) -> str:
         darwin = self._platform == "darwin"
         notifier = "osascript" if darwin else "notify-send"
-        program = command.find_program(notifier, self._environ)
+        program = programs.find_program(notifier, self._environ)
         if program is None:
             return self._ring(notifier)
         build = _osascript if darwin else _notify_send
         try:
             with trio.fail_after(_DEADLINE):
-                ended = await command.run(
+                ended = await programs.run(
                     [program, *build(title, message, urgency)],
-                    env=command.pick(self._environ, _ENV),
+                    env=programs.pick(self._environ, _ENV),
                     directory="/",
                     most=64 * 1024,
                 )
         except trio.TooSlowError:
             reason = f"{notifier} did not end within {_DEADLINE:g} s and was killed"
             raise ToolFailed(f"the notification was not shown: {reason}") from None
-        if ended.status != 0:
-            raise ToolFailed(f"the notification was not shown: {notifier}: {ended.complaint}")
+        if ended.returncode != 0:
+            raise ToolFailed(
+                f"the notification was not shown: {notifier}: {programs.complaint(ended)}"
+            )
         return "Notification sent."
 
     def _ring(self, notifier: str) -> str:

@@ -1,0 +1,454 @@
+"""The host: plugins, builtins, rules, the person and the record, in one guarded call path.
+
+Every call, from whatever surface and to whatever tool, goes one way and once:
+
+    rules + permission.ask -> tool.execute.before -> the tool -> tool.execute.after
+
+`judge` is the part before the tool and `review` the part after it, for programs that run
+the tool themselves; `call` and `run_command` do both around a tool of ours or a command.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import trio
+
+from . import codec, ids, paths, spill
+from .asking import Asker, Consent, Headless, save_project_rule
+from .builtins.base import BuiltinPlugin
+from .config import Config
+from .config_values import Problem
+from .dispatch import AfterResult, BeforeResult, Dispatcher
+from .errors import CallDenied, InvalidCall, PluginSkipped, TinyhostError, cut
+from .hooks import (
+    PermissionAsk,
+    SessionEnd,
+    SessionStart,
+    ShellEnv,
+    ToolExecuteAfter,
+    ToolExecuteBefore,
+)
+from .manager import Loaded, Manager
+from .model import CallContext, PluginSpec, ToolResult, ToolSpec
+from .permissions import (
+    Action,
+    Decision,
+    FailedGuard,
+    Origin,
+    Policy,
+    ToolUse,
+    decide_call,
+    failed_guards,
+)
+from .plugin import Plugin
+from .recorder import Recorder
+from .redaction import looks_secret
+
+COMMAND_TOOL = "bash"  # what a command is called in rules and hooks
+
+
+@attrs.frozen
+class Session:
+    """One conversation or run. contexts: what plugins had to say at its start."""
+
+    id: str
+    directory: str
+    contexts: Sequence[str] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Verdict:
+    """What became of a call before its tool ran.
+
+    action: DENY, ASK (only for a client that asks its own user) or ALLOW.
+    no_objection: nobody decided anything; a client goes on as if there were no host.
+    args_text: what the tool is to run with. reason: who denies or asks, and why.
+    """
+
+    action: Action
+    args_text: str
+    reason: str = ""
+    no_objection: bool = False
+    rewritten: bool = False
+    contexts: Sequence[str] = ()
+    decision: Decision
+
+    @property
+    def args(self) -> Any:
+        """The arguments as values."""
+        return codec.loads(self.args_text.encode("utf-8", "surrogatepass"))
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """A call's result after all plugins saw it, and the contexts that came with it."""
+
+    content: str
+    is_error: bool
+    contexts: Sequence[str]
+    verdict: Verdict
+
+    def text(self) -> str:
+        """The content, and the contexts behind it where there are any."""
+        if not self.contexts:
+            return self.content
+        return "\n".join([self.content, "", "[Hook Context]", *self.contexts])
+
+
+@attrs.frozen
+class Command:
+    """A command as it is to be run: its words, all its variables, and where."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    directory: str
+
+
+Run = Callable[[str], Awaitable[ToolResult]]
+RunCommand = Callable[[Command], Awaitable[ToolResult]]
+
+
+class Host:
+    """Made by `open_host`."""
+
+    def __init__(
+        self,
+        manager: Manager,
+        config: Config,
+        *,
+        directory: str,
+        environ: Mapping[str, str],
+        origin: Origin,
+        asker: Asker | None,
+        recorder: Recorder,
+    ) -> None:
+        self.manager = manager
+        self.config = config
+        self.directory = directory
+        self.environ = environ
+        self.origin = origin
+        self.dispatcher = Dispatcher(manager.with_hook)
+        self.policy, _ = Policy.from_config(config)
+        self._recorder = recorder
+        self._asker = asker
+        self._consent = Consent(asker or Headless(config.file), self._save_rule)
+        self._sessions: dict[str, Session] = {}
+        self._missing: dict[str, TinyhostError] = {}  # by name, why it could not be loaded
+        manager.observers.append(self._observed)
+
+    def _observed(self, event: str, plugin: Plugin, text: str) -> None:
+        for session_id in self._sessions:
+            self._recorder.plugin(session_id, event, plugin, text)
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """What is wrong with the configuration."""
+        return self.config.problems
+
+    # --- plugins
+
+    def register(self, builtin: BuiltinPlugin) -> BuiltinPlugin:
+        """Add an in-process plugin of the program's own. Raises as Manager.load does."""
+        return self.manager.register(builtin)
+
+    async def load_all(
+        self,
+        specs: Iterable[PluginSpec | str] | None = None,
+        *,
+        on_done: Callable[[Loaded], None] | None = None,
+    ) -> list[Loaded]:
+        """Load the configuration's plugins, or those named; see Manager.load_all.
+
+        A plugin that could not be loaded may have been a guard, so it counts as a failed one
+        until it is loaded.
+        """
+        results = await self.manager.load_all(specs, on_done=on_done)
+        for result in results:
+            self._missing.pop(result.spec.name, None)
+            if result.error is not None and not isinstance(result.error, PluginSkipped):
+                self._missing[result.spec.name] = result.error
+        return results
+
+    def _missing_guards(self) -> Iterable[FailedGuard]:
+        for name, error in self._missing.items():
+            policy = self.config.settings_for(name).on_guard_failure
+            yield FailedGuard(name, policy, f"it could not be loaded: {cut(str(error), 500)}")
+
+    # --- sessions
+
+    async def session_start(
+        self, directory: str | os.PathLike[str] | None = None, session_id: str | None = None
+    ) -> Session:
+        """Begin a session and collect what plugins have to say to it."""
+        where = os.path.abspath(directory or self.directory)  # noqa: ASYNC240, PTH100
+        session = Session(session_id or ids.new_id("ses"), where)
+        self._sessions[session.id] = session
+        self._recorder.session_start(session.id, where, self.manager.plugins)
+        result = await self.dispatcher.session_start(
+            SessionStart(session_id=session.id, directory=where)
+        )
+        self._recorder.hook(session.id, result)
+        session = attrs.evolve(session, contexts=tuple(result.contexts))
+        self._sessions[session.id] = session
+        return session
+
+    async def session_end(self, session: Session) -> None:
+        """End a session: plugins are told, and what was granted for it is forgotten."""
+        result = await self.dispatcher.session_end(SessionEnd(session_id=session.id))
+        self._recorder.hook(session.id, result)
+        self._recorder.session_end(session.id)
+        self._sessions.pop(session.id, None)
+        self._consent.grants.forget(session.id)
+
+    def directory_of(self, session_id: str) -> str:
+        """Where a session works."""
+        session = self._sessions.get(session_id)
+        return session.directory if session else self.directory
+
+    # --- the guarded path
+
+    async def judge(
+        self,
+        tool: str,
+        args: object,
+        session: Session,
+        *,
+        permission: str = "",
+        plugin: str | None = None,
+        side_effects: bool | None = None,
+    ) -> Verdict:
+        """Ask rules, plugins and the person about a call, and let plugins rewrite it.
+
+        tool: the id that rules and hooks see. args: values, or RawJson. plugin: the name of
+        the plugin that owns the tool. side_effects: False if it is known to have none.
+        """
+        text = codec.dumps({} if args is None else args)
+        use = ToolUse(
+            tool_id=tool,
+            args=_parsed(text),
+            args_text=text,
+            plugin=plugin,
+            permission=permission,
+            side_effects=side_effects,
+            directory=session.directory,
+        )
+        decision = await self._decide(use, session)
+        if decision.action is Action.DENY:
+            return _verdict(decision, text)
+        before = await self._before(use, session)
+        if before.blocked_by:
+            reason = f"plugin {before.blocked_by} stopped it: {before.reason}"
+            return Verdict(action=Action.DENY, args_text=text, reason=reason, decision=decision)
+        if before.rewritten and before.tool_args != text:
+            use = attrs.evolve(use, args=_parsed(before.tool_args), args_text=before.tool_args)
+            # What a plugin made of the call is a call that nobody has judged yet.
+            decision = await self._decide(use, session)
+        return attrs.evolve(
+            _verdict(decision, use.args_text),
+            rewritten=use.args_text != text,
+            contexts=before.contexts,
+        )
+
+    async def review(
+        self, tool: str, args_text: str, output: str, is_error: bool, session: Session
+    ) -> AfterResult:
+        """Let plugins see and change what a tool put out."""
+        if self.manager.with_hook("tool.execute.after"):
+            output = spill.fit(output, paths.state_dir(self.environ), tool)
+        result = await self.dispatcher.tool_execute_after(
+            ToolExecuteAfter(
+                session_id=session.id,
+                tool_name=tool,
+                tool_args=args_text,
+                output=output,
+                is_error=is_error,
+            )
+        )
+        self._recorder.hook(session.id, result, tool=tool)
+        return result
+
+    async def call(
+        self,
+        tool_id: str,
+        args: object = None,
+        session: Session | None = None,
+        *,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> Outcome:
+        """Call a plugin's tool the guarded way.
+
+        Raises ToolNotFound, CallDenied, and what the call itself raises; tool.execute.after
+        is called also when it does.
+        """
+        plugin = self.manager.owner(tool_id)
+        tool = plugin.tool(tool_id)
+        session = session or Session("", self.directory)
+        context = CallContext(session_id=session.id, directory=session.directory)
+
+        async def run(text: str) -> ToolResult:
+            return await plugin.call_tool(
+                tool.name, codec.RawJson(text), context, on_progress=on_progress
+            )
+
+        return await self._guarded(tool_id, args, session, run, owner=plugin, spec=tool)
+
+    async def run_command(
+        self,
+        command: str | Sequence[str],
+        session: Session,
+        run: RunCommand,
+    ) -> Outcome:
+        """Run a command the guarded way, as tool `bash` with args {"command": text}.
+
+        command: shell text, or words that no shell reads. `run` runs it, in the environment
+        that the plugins agreed on. Raises CallDenied, and what `run` raises.
+        """
+        given = command if isinstance(command, str) else shlex.join(command)
+
+        async def run_it(text: str) -> ToolResult:
+            wanted = _command_text(text)
+            as_given = not isinstance(command, str) and wanted == given
+            argv = list(command) if as_given else ["/bin/sh", "-c", wanted]
+            env = await self.shell_env(session)
+            return await run(Command(argv, env, session.directory))
+
+        return await self._guarded(COMMAND_TOOL, {"command": given}, session, run_it)
+
+    async def shell_env(self, session: Session) -> Mapping[str, str]:
+        """The host's environment with what plugins set and unset in it.
+
+        Plugins see it without its secrets.
+        """
+        visible = {k: v for k, v in self.environ.items() if not looks_secret(k)}
+        result = await self.dispatcher.shell_env(
+            ShellEnv(session_id=session.id, directory=session.directory, env=visible)
+        )
+        self._recorder.hook(session.id, result)
+        env = dict(self.environ)
+        for name, value in result.changes.items():
+            if value is None:
+                env.pop(name, None)
+            else:
+                env[name] = value
+        return env
+
+    async def _guarded(
+        self,
+        tool: str,
+        args: object,
+        session: Session,
+        run: Run,
+        *,
+        owner: Plugin | None = None,
+        spec: ToolSpec | None = None,
+    ) -> Outcome:
+        verdict = await self.judge(
+            tool,
+            args,
+            session,
+            permission=(spec.permission or "") if spec else COMMAND_TOOL,
+            plugin=owner.name if owner else None,
+        )
+        if verdict.action is not Action.ALLOW:
+            raise CallDenied(tool, verdict.reason, verdict.decision)
+        text, began = verdict.args_text, trio.current_time()
+        failure: Exception | None = None
+        try:
+            result = await run(text)
+        except Exception as error:
+            failure = error
+            result = ToolResult(str(error), is_error=True)
+        ms = (trio.current_time() - began) * 1000
+        after = await self.review(tool, text, result.content, result.is_error, session)
+        self._recorder.call(session.id, tool, _parsed(codec.dumps(args)), _parsed(text), after, ms)
+        if failure is not None:
+            raise failure
+        return Outcome(
+            content=after.text,
+            is_error=after.is_error,
+            contexts=[*verdict.contexts, *after.contexts],
+            verdict=verdict,
+        )
+
+    async def _decide(self, use: ToolUse, session: Session) -> Decision:
+        asked = await self.dispatcher.permission_ask(
+            PermissionAsk(
+                session_id=session.id,
+                tool_name=use.tool_id,
+                tool_args=use.args_text,
+                permission=self.policy.honoured_category(use.plugin, use.permission),
+            )
+        )
+        self._recorder.hook(session.id, asked, tool=use.tool_id)
+        decision = decide_call(
+            self.policy.decide(use),
+            asked,
+            [*self._missing_guards(), *failed_guards(asked, self.config.settings_for)],
+            origin=self.origin,
+            mode=self.policy.mode,
+            side_effects=use.side_effects,
+        )
+        if decision.action is Action.ASK and self._must_settle:
+            decision = await self._consent.settle(decision, use, session.id)
+        self._recorder.decision(session.id, use, decision, asked)
+        return decision
+
+    @property
+    def _must_settle(self) -> bool:
+        # A client has a user of its own to ask, unless it lent us the means to ask them.
+        return self.origin is not Origin.CLIENT or self._asker is not None
+
+    async def _before(self, use: ToolUse, session: Session) -> BeforeResult:
+        result = await self.dispatcher.tool_execute_before(
+            ToolExecuteBefore(session_id=session.id, tool_name=use.tool_id, tool_args=use.args_text)
+        )
+        if result.rewritten and not _is_json(result.tool_args):
+            reason = "it rewrote the arguments into text that is not JSON"
+            result = attrs.evolve(result, blocked_by=_rewriter(result), reason=reason)
+        self._recorder.hook(session.id, result, tool=use.tool_id)
+        return result
+
+    async def _save_rule(self, directory: str, rule: str) -> None:
+        await save_project_rule(self.config.file, directory, rule)
+        self.policy = self.policy.with_project_rule(directory, rule)
+
+
+def _verdict(decision: Decision, args_text: str) -> Verdict:
+    return Verdict(
+        action=decision.action,
+        args_text=args_text,
+        reason=decision.explain(),
+        no_objection=decision.by_default,
+        decision=decision,
+    )
+
+
+def _parsed(text: str) -> Any:
+    return codec.loads(text.encode("utf-8", "surrogatepass"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        codec.RawJson(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _rewriter(result: BeforeResult) -> str:
+    """The last plugin that rewrote the arguments."""
+    names = [a.plugin for a in result.answers if a.output and a.output.tool_args is not None]
+    return names[-1]
+
+
+def _command_text(args_text: str) -> str:
+    args = _parsed(args_text)
+    command = args.get("command") if isinstance(args, dict) else None
+    if not isinstance(command, str):
+        raise InvalidCall('a plugin rewrote the arguments and left no "command" text in them')
+    return command

@@ -1,0 +1,99 @@
+"""Put a Host together, and take it apart again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import TracebackType
+
+from . import paths
+from .asking import Asker
+from .builtins.shipped import shipped
+from .config import Config, load_config
+from .host import Host
+from .journal import Journal
+from .manager import Manager, open_manager
+from .permissions import Origin
+from .recorder import Recorder
+from .redaction import secrets_in
+from .resolve import Resolver
+from .shell_hooks import ShellHooks
+
+# Builtins are walked before all that is loaded, the configuration's shell hooks after it.
+_BUILTINS, _SHELL_HOOKS = -1, 1
+
+
+class open_host:  # noqa: N801
+    """`async with open_host(...) as host:` runs a Host, with the shipped builtins.
+
+    config: None reads the person's own file. origin: where the calls come from; it decides
+    what becomes of a call that no rule covers. asker: who asks the person; without one an
+    ask is denied with the way to allow it, or left to the client if the origin is CLIENT.
+    journal: whether to keep a record. builtins: whether to have the shipped ones.
+
+    Raises ConfigError. An error raised in the body leaves unchanged.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        directory: str | os.PathLike[str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        resolver: Resolver | None = None,
+        origin: Origin = Origin.PROGRAM,
+        asker: Asker | None = None,
+        journal: bool = True,
+        builtins: bool = True,
+    ) -> None:
+        self._environ = dict(os.environ) if environ is None else dict(environ)
+        self._config = load_config(environ=self._environ) if config is None else config
+        self._directory = os.path.abspath(directory or ".")  # noqa: PTH100
+        self._origin = origin
+        self._asker = asker
+        self._builtins = builtins
+        state = paths.state_dir(self._environ)
+        secrets = secrets_in(self._environ)
+        self._recorder = Recorder(Journal(state, secrets=secrets) if journal else None)
+        self._manager = open_manager(
+            self._config, directory=self._directory, resolver=resolver, environ=self._environ
+        )
+
+    async def __aenter__(self) -> Host:
+        manager = await self._manager.__aenter__()
+        try:
+            return self._build(manager)
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
+
+    def _build(self, manager: Manager) -> Host:
+        host = Host(
+            manager,
+            self._config,
+            directory=self._directory,
+            environ=self._environ,
+            origin=self._origin,
+            asker=self._asker,
+            recorder=self._recorder,
+        )
+        if self._builtins:
+            for builtin in shipped(self._environ, paths.state_dir(self._environ)):
+                manager.register(builtin, rank=_BUILTINS)
+        hooks, _ = ShellHooks.from_config(
+            self._config, environ=self._environ, directory_of=host.directory_of
+        )
+        if hooks is not None:
+            manager.register(hooks, rank=_SHELL_HOOKS)
+        return host
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await self._manager.__aexit__(kind, error, traceback)
+        finally:
+            self._recorder.close()

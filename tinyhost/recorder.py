@@ -1,0 +1,83 @@
+"""What of a host's doings goes into the journal, and in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import journal_records
+from .dispatch import AfterResult, DispatchResult, PermissionResult
+from .errors import cut
+from .journal import Journal
+from .permissions import Action, Decision, ToolUse
+from .plugin import Plugin
+
+
+class Recorder:
+    """Writes to the journal if there is one; calls outside a session are not recorded."""
+
+    def __init__(self, journal: Journal | None) -> None:
+        self._journal = journal
+
+    def _record(self, session_id: str, kind: str, fields: Mapping[str, Any]) -> None:
+        if self._journal is not None and session_id:
+            self._journal.record(session_id, kind, fields)
+
+    def session_start(self, session_id: str, directory: str, plugins: Iterable[Plugin]) -> None:
+        """A session begins, with these plugins loaded."""
+        self._record(session_id, "session", {"event": "start", "directory": directory})
+        for plugin in plugins:
+            self.plugin(session_id, "loaded", plugin)
+
+    def session_end(self, session_id: str) -> None:
+        """A session ends; its file is closed."""
+        self._record(session_id, "session", {"event": "end"})
+        if self._journal is not None:
+            self._journal.close_session(session_id)
+
+    def plugin(self, session_id: str, event: str, plugin: Plugin, text: str = "") -> None:
+        """A plugin was loaded, unloaded, died or was restarted."""
+        kind = "load" if event in ("loaded", "restarted") else "exit"
+        info = plugin.info
+        fields = {"plugin": info.name, "id": info.id, "event": event, "version": info.version}
+        self._record(session_id, kind, fields | ({"text": cut(text)} if text else {}))
+
+    def hook(self, session_id: str, result: DispatchResult, **more: Any) -> None:
+        """Plugins were asked or told. Nothing is written when none of them was."""
+        if result.answers:
+            self._record(session_id, "hook", journal_records.hook_fields(result, **more))
+
+    def decision(
+        self, session_id: str, use: ToolUse, decision: Decision, asked: PermissionResult
+    ) -> None:
+        """A call was allowed, denied, or left to be asked about."""
+        deciding = decision.deciding
+        fields = journal_records.decision_fields(
+            use.tool_id,
+            use.args,
+            decision.action.value,
+            by=deciding[0].kind.value if deciding else "",
+            plugin=asked.plugin if decision.action is Action.DENY else "",
+            reason=decision.explain(),
+            reasons=[reason.to_json() for reason in decision.reasons],
+        )
+        self._record(session_id, "decision", fields)
+
+    def call(
+        self, session_id: str, tool: str, args: Any, final_args: Any, after: AfterResult, ms: float
+    ) -> None:
+        """A tool ran, with these arguments in the end, and this came of it."""
+        fields = journal_records.call_fields(
+            tool,
+            args,
+            final_args=final_args,
+            result=after.text,
+            is_error=after.is_error,
+            ms=ms,
+        )
+        self._record(session_id, "call", fields)
+
+    def close(self) -> None:
+        """Close all files."""
+        if self._journal is not None:
+            self._journal.close()
