@@ -1,0 +1,1 @@
+"""The plugins that are shipped with tinyhost, one package each."""
