@@ -27,14 +27,25 @@ ROOMS = [
         "shell_hooks",
         "journal_records",
     ],
-    ["manager"],
+    ["manager", "known_guards"],
     ["process_plugin", "builtins"],
     ["resolve", "registry", "config", "config_edit", "config_forms", "config_schema"],
     ["connection", "plugin", "guardian"],
     ["process", "peer", "pluginlog", "dialects", "supervise", "hooks", "command"],
     ["outbox", "call"],
     ["config_values", "environment", "jsonc_edit", "patterns", "codec", "redaction", "jsonc"],
-    ["model", "errors", "ids", "names", "paths", "durations", "ownership", "process_tree", "spill", "shell_text"],
+    [
+        "model",
+        "errors",
+        "ids",
+        "names",
+        "paths",
+        "durations",
+        "ownership",
+        "process_tree",
+        "spill",
+        "shell_text",
+    ],
 ]
 LEVEL = {name: len(ROOMS) - level for level, room in enumerate(ROOMS) for name in room}
 HOST = sorted((ROOT / "tinyhost").rglob("*.py"))

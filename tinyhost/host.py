@@ -18,13 +18,15 @@ from typing import Any
 import attrs
 import trio
 
+from tinyhost_sdk import names
+
 from . import codec, ids, paths, spill
 from .asking import Asker, Consent, Headless, save_project_rule
 from .builtins.base import BuiltinPlugin
 from .config import Config
 from .config_values import Problem
 from .dispatch import AfterResult, BeforeResult, Dispatcher
-from .errors import CallDenied, InvalidCall, PluginSkipped, TinyhostError, cut
+from .errors import CallDenied, InvalidCall, TinyhostError, cut
 from .hooks import (
     PermissionAsk,
     SessionEnd,
@@ -33,6 +35,7 @@ from .hooks import (
     ToolExecuteAfter,
     ToolExecuteBefore,
 )
+from .known_guards import KnownGuards
 from .manager import Loaded, Manager
 from .model import CallContext, PluginSpec, ToolResult, ToolSpec
 from .permissions import (
@@ -138,7 +141,8 @@ class Host:
         self._asker = asker
         self._consent = Consent(asker or Headless(config.file), self._save_rule)
         self._sessions: dict[str, Session] = {}
-        self._missing: dict[str, TinyhostError] = {}  # by name, why it could not be loaded
+        self._guards = KnownGuards(paths.state_dir(environ))
+        self._missing: dict[str, TinyhostError] = {}  # guards, and why they did not load
         manager.observers.append(self._observed)
 
     def _observed(self, event: str, plugin: Plugin, text: str) -> None:
@@ -164,14 +168,16 @@ class Host:
     ) -> list[Loaded]:
         """Load the configuration's plugins, or those named; see Manager.load_all.
 
-        A plugin that could not be loaded may have been a guard, so it counts as a failed one
-        until it is loaded.
+        A guard that could not be loaded counts as a failed one until it is.
         """
         results = await self.manager.load_all(specs, on_done=on_done)
         for result in results:
-            self._missing.pop(result.spec.name, None)
-            if result.error is not None and not isinstance(result.error, PluginSkipped):
-                self._missing[result.spec.name] = result.error
+            name = result.spec.name
+            self._missing.pop(name, None)
+            if result.plugin is not None:
+                self._guards.remember(name, result.plugin.handles(names.PERMISSION_ASK))
+            elif name in self._guards and result.error is not None:
+                self._missing[name] = result.error
         return results
 
     def _missing_guards(self) -> Iterable[FailedGuard]:

@@ -26,13 +26,12 @@ from .errors import (
 )
 from .guardian import Guardian
 from .model import CallContext, PluginInfo, PluginSpec, ToolResult, ToolSpec
-from .names import check_name
+from .names import BUILTIN_NAMES, check_name
 from .plugin import Plugin
 from .process_plugin import Launch, ProcessPlugin
 from .registry import RegistryEntry, entries
 from .resolve import Resolver
 
-BUILTIN_NAMES = ("notify", "code-review", "handoff", "context-pruning")
 # Starting more at a time only makes each of them slower, until their handshakes time out.
 _STARTS_AT_ONCE = 8
 

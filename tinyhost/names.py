@@ -8,6 +8,9 @@ from tinyhost.errors import InvalidCall, cut
 
 PATTERN = r"[a-z0-9][a-z0-9._-]{0,63}"
 
+# Plugins that are part of the host. A name in a plugin list that is one of them is skipped.
+BUILTIN_NAMES = ("context-pruning", "notify", "code-review", "handoff")
+
 _NAME = re.compile(PATTERN)
 
 

@@ -12,12 +12,12 @@ import importlib.resources
 import os
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 import attrs
+import cattrs
 
 from tinyhost.names import name_problem
 
@@ -40,6 +40,7 @@ class RegistryEntry:
 
     category: a slug of `categories()`; binary: the program's file name;
     package: the distribution that ships it, or will; repo: where its source is.
+    guard: it is asked before calls, so calls must not go ahead unnoticed without it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class RegistryEntry:
     binary: str = ""
     package: str = ""
     repo: str = ""
+    guard: bool = False
 
     @property
     def shipped(self) -> bool:
@@ -150,28 +152,41 @@ def scripts_dir() -> str:
 
 def _read(file: Traversable) -> RegistryEntry:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
-    fields = [field.name for field in attrs.fields(RegistryEntry)]
-    _check(data, fields)
-    if file.name != data["name"] + ".toml":
-        raise ValueError(f"the file of {data['name']!r} must be called {data['name']}.toml")
-    return RegistryEntry(**data)
+    try:
+        entry = _converter().structure(data, RegistryEntry)
+    except cattrs.BaseValidationError as error:
+        raise ValueError("; ".join(cattrs.transform_error(error, path="entry"))) from error
+    _check(entry)
+    if file.name != entry.name + ".toml":
+        raise ValueError(f"the file of {entry.name!r} must be called {entry.name}.toml")
+    return entry
 
 
-def _check(data: Mapping[str, Any], fields: Sequence[str]) -> None:
-    if unknown := [key for key in data if key not in fields]:
-        raise ValueError(f"unknown key {unknown[0]!r}; known: {', '.join(fields)}")
+@functools.cache
+def _converter() -> cattrs.Converter:
+    """Refuses unknown keys, and values of other types instead of converting them."""
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for kind in (str, bool):
+        converter.register_structure_hook(kind, _exactly)
+    return converter
+
+
+def _exactly(value: Any, kind: type[Any]) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"must be a {kind.__name__}, not {value!r:.40}")
+    return value
+
+
+def _check(entry: RegistryEntry) -> None:
     for field in ("name", "category", "description"):
-        if not data.get(field):
-            raise ValueError(f"{field!r} is missing or empty")
-    for key, value in data.items():
-        if not isinstance(value, str):
-            raise ValueError(f"{key!r} must be a string")
-    if problem := name_problem(data["name"]):
+        if not getattr(entry, field):
+            raise ValueError(f"{field!r} is empty")
+    if problem := name_problem(entry.name):
         raise ValueError(problem)
-    if data["category"] not in _CATEGORIES:
+    if entry.category not in _CATEGORIES:
         known = ", ".join(_CATEGORIES)
-        raise ValueError(f"unknown category {data['category']!r}; known: {known}")
-    if "/" in data.get("binary", ""):
+        raise ValueError(f"unknown category {entry.category!r}; known: {known}")
+    if "/" in entry.binary:
         raise ValueError("'binary' must be a file name, not a path")
 
 

@@ -223,8 +223,7 @@ def _ids_at_head(head: bytes) -> "Ids":
 
 def parse(line: bytes, rules: Rules, loads: "Loads" = loads) -> "Message":
     """Turn one line, without its newline, into a message."""
-    opened = line.count(b"[") + line.count(b"{")
-    if opened > rules.max_depth and deeper_than(line, rules.max_depth):
+    if len(line) > rules.max_depth and deeper_than(line, rules.max_depth):
         return _junk(f"nested deeper than {rules.max_depth}", line, _ids_at_head(line[:_HEAD]))
     try:
         value = loads(line)
@@ -313,6 +312,8 @@ def deeper_than(line: bytes, limit: int) -> bool:
     The line is an attacker's choice, so nearly all of the work is done by C code over data
     that only shrinks, and it stops at the first bracket that is too deep.
     """
+    if line.count(b"[") + line.count(b"{") <= limit:
+        return False
     # Not needed to start a plugin.
     import re
     from itertools import accumulate
@@ -335,9 +336,15 @@ _AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 _STEP = {ord("["): 1, ord("]"): -1}
 
 
+def _id_text(id: "int | str | None") -> str:
+    return str(id) if type(id) is int else codec.encode(id)
+
+
 def request(id: "int | str", method: str, params: str) -> bytes:
     """One request line; `params` is JSON text and goes in as it is."""
-    return f'{{"jsonrpc":"2.0","id":{codec.encode(id)},"method":"{method}","params":{params}}}\n'.encode()
+    return (
+        f'{{"jsonrpc":"2.0","id":{_id_text(id)},"method":"{method}","params":{params}}}\n'.encode()
+    )
 
 
 def notification(method: str, params: str) -> bytes:
@@ -347,7 +354,7 @@ def notification(method: str, params: str) -> bytes:
 
 def success(id: "int | str", result: object) -> bytes:
     """One reply line. Raises ValueError or TypeError for a result that is not JSON."""
-    return f'{{"jsonrpc":"2.0","id":{codec.encode(id)},"result":{codec.encode(result)}}}\n'.encode()
+    return f'{{"jsonrpc":"2.0","id":{_id_text(id)},"result":{codec.encode(result)}}}\n'.encode()
 
 
 def failure(id: "int | str | None", code: int, message: str, data: object = None) -> bytes:
@@ -355,4 +362,4 @@ def failure(id: "int | str | None", code: int, message: str, data: object = None
     error: dict[str, object] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
-    return f'{{"jsonrpc":"2.0","id":{codec.encode(id)},"error":{codec.encode(error)}}}\n'.encode()
+    return f'{{"jsonrpc":"2.0","id":{_id_text(id)},"error":{codec.encode(error)}}}\n'.encode()

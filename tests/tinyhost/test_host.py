@@ -281,7 +281,6 @@ GUARDS = [
     "handshake(hooks=['permission.ask'])\nrecv()\ntime.sleep(60)",
     "handshake(hooks=['permission.ask'])\nserve(on_hook=lambda p: {'output': {'allowed': 'yes'}})",
     "handshake(hooks=['permission.ask'])\nfail(recv(), -32000, 'bug')\nserve()",
-    "sys.exit(1)",
 ]
 
 
@@ -301,6 +300,41 @@ async def test_a_guard_that_fails_lets_nothing_through_by_its_silence(
         else:
             assert verdict.action is Action.DENY
             assert "guard" in verdict.reason
+
+
+@pytest.mark.parametrize("known", ["loaded before", "in the registry"])
+async def test_a_guard_that_does_not_load_is_missed(
+    add_plugin: AddPlugin, home: Path, known: str
+) -> None:
+    name = "safety-net" if known == "in the registry" else "guard"
+    if known == "loaded before":
+        add_plugin(name, "handshake(hooks=['permission.ask'])\nserve()")
+        async with open_host(config(home)) as host:
+            await host.load_all([name])
+    add_plugin(name, "sys.exit(1)")
+    add_plugin("other", "sys.exit(1)")
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        await host.load_all([name, "other"])
+        session = await host.session_start()
+        verdict = await host.judge("bash", {"command": "ls"}, session)
+        assert verdict.action is Action.DENY
+        assert f"guard {name} failed: it could not be loaded" in verdict.reason
+        assert "other" not in verdict.reason
+        add_plugin(name, "handshake()\nserve()")
+        await host.load_all([name])
+        verdict = await host.judge("bash", {"command": "ls"}, session)
+        assert verdict.action is Action.ALLOW
+
+
+async def test_a_plugin_that_is_no_guard_and_does_not_load_harms_no_call(
+    add_plugin: AddPlugin, home: Path
+) -> None:
+    add_plugin("broken", "sys.exit(1)")
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        await host.load_all(["broken"])
+        session = await host.session_start()
+        verdict = await host.judge("bash", {"command": "ls"}, session)
+        assert verdict.action is Action.ALLOW
 
 
 async def test_a_failed_guard_counts_until_it_is_unloaded(

@@ -110,13 +110,13 @@ def test_search_looks_at_name_description_and_category() -> None:
     [
         ("bad", "name = ", "Invalid"),
         ("bad", GOOD, "must be called good.toml"),
-        ("bad", 'name = "bad"\ncategory = "sre"', "'description' is missing"),
+        ("bad", 'name = "bad"\ncategory = "sre"', "required field missing @ entry.description"),
         ("bad", GOOD.replace("good", "bad").replace("sre", "srx"), "unknown category"),
-        ("bad", GOOD.replace("good", "bad") + "size = 1\n", "unknown key 'size'"),
-        ("bad", GOOD.replace("good", "bad") + "repo = 1\n", "'repo' must be a string"),
+        ("bad", GOOD.replace("good", "bad") + "size = 1\n", "extra fields found (size)"),
+        ("bad", GOOD.replace("good", "bad") + "repo = 1\n", "expected str @ entry.repo"),
         ("bad", GOOD.replace('"good"', '"../x"'), "must not contain"),
         ("bad", GOOD.replace('"good"', '"bad"').replace("tinyhost-", "/bin/"), "file name"),
-        ("bad", 'name = 3\ncategory = "sre"\ndescription = "x"', "'name' must be a string"),
+        ("bad", 'name = 3\ncategory = "sre"\ndescription = "x"', "expected str @ entry.name"),
     ],
 )
 def test_a_broken_file_is_reported_and_the_others_work(

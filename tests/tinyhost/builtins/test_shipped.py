@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tinyhost.builtins.shipped import shipped
-from tinyhost.manager import BUILTIN_NAMES
+from tinyhost.names import BUILTIN_NAMES
 
 
 def test_the_builtins_come_in_the_order_of_their_hooks(tmp_path: Path) -> None:
