@@ -1,0 +1,167 @@
+"""`tinyhost doctor`: check everything that plugins need, and say what to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from tinyhost_cli import output
+from tinyhost_cli.common import Setup, host_options, plugin_option, resolver
+
+if TYPE_CHECKING:
+    from tinyhost.config import Config
+    from tinyhost.manager import Loaded, Manager
+    from tinyhost_cli.describe import Program
+
+OK, WARNING, PROBLEM = "ok", "warning", "problem"
+
+
+class Finding(NamedTuple):
+    """One line of the report. Only a problem makes the command fail."""
+
+    level: str
+    what: str
+    text: str
+
+
+@click.command()
+@plugin_option
+@host_options
+def doctor(setup: Setup) -> int:
+    """Check everything that plugins need, and load each configured one.
+
+    Exit code 1 when there is a problem; warnings do not count.
+    """
+    findings = list(_examine(setup))
+    healthy = all(found.level != PROBLEM for found in findings)
+    if setup.as_json:
+        checks = [found._asdict() for found in findings]
+        output.emit({"healthy": healthy, "checks": checks})
+    else:
+        output.table(("RESULT", "CHECK", "DETAILS"), findings)
+    return 0 if healthy else 1
+
+
+def _examine(setup: Setup) -> Iterator[Finding]:
+    from tinyhost.config import Config, load_config
+    from tinyhost.errors import ConfigError
+    from tinyhost_cli.version import version
+
+    yield Finding(OK, "tinyhost", version())
+    yield Finding(OK, "python", f"{platform.python_version()} ({sys.executable})")
+    try:
+        config = load_config(setup.config_file)
+    except ConfigError as error:
+        yield Finding(PROBLEM, "configuration", str(error))
+        config = Config(file="", exists=False)
+    else:
+        yield from _check_config(config)
+    yield from _check_registry()
+    yield _check_plugin_folder()
+    yield from _check_path(os.environ.get("PATH", ""))
+    yield _check_state_folder()
+    yield from _check_plugins(setup, config)
+
+
+def _check_config(config: Config) -> Iterator[Finding]:
+    there = config.file if config.exists else f"{config.file} does not exist, which is fine"
+    yield Finding(OK, "configuration", there)
+    for found in config.problems:
+        level = PROBLEM if found.severity == "error" else WARNING
+        yield Finding(level, "configuration", str(found))
+
+
+def _check_registry() -> Iterator[Finding]:
+    from tinyhost import registry
+
+    for found in registry.problems():
+        yield Finding(PROBLEM, "registry", f"{found.file}: {found.message}")
+
+
+def _check_plugin_folder() -> Finding:
+    from tinyhost import paths
+    from tinyhost.ownership import folder_problem
+
+    folder = paths.plugins_dir()
+    if not os.path.lexists(folder):
+        return Finding(OK, "plugin folder", f"{folder} does not exist, which is fine")
+    if not folder.is_dir():
+        return Finding(PROBLEM, "plugin folder", f"{folder} is not a folder")
+    if reason := folder_problem(str(folder)):
+        return Finding(PROBLEM, "plugin folder", f"{folder} {reason}")
+    return Finding(OK, "plugin folder", str(folder))
+
+
+def _check_path(value: str) -> Iterator[Finding]:
+    """PATH entries where plugins are not looked for, or could be exchanged by others."""
+    from tinyhost.ownership import folder_problem
+    from tinyhost.resolve import path_folders
+
+    warnings = []
+    for entry in dict.fromkeys(value.split(os.pathsep)):
+        if not entry:
+            warnings.append("an empty entry, which means the current folder, is skipped")
+        elif not os.path.isabs(entry):  # noqa: PTH117
+            warnings.append(f"{entry!r} is not absolute and is skipped")
+        elif not path_folders(entry):
+            warnings.append(f"{entry} is missing or cannot be read, and is skipped")
+        elif reason := folder_problem(entry):
+            warnings.append(f"plugins in {entry} are refused, as it {reason}")
+    for text in warnings:
+        yield Finding(WARNING, "PATH", text)
+    if not warnings:
+        yield Finding(OK, "PATH", f"{len(path_folders(value))} folders")
+
+
+def _check_state_folder() -> Finding:
+    from tinyhost import paths
+
+    folder = paths.state_dir()
+    nearest: Path = folder
+    while not os.path.lexists(nearest):
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        return Finding(PROBLEM, "state folder", f"{folder}: {nearest} is not a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Finding(
+            PROBLEM, "state folder", f"{folder}: you may not write to {nearest}; logs are lost"
+        )
+    return Finding(OK, "state folder", str(folder))
+
+
+def _check_plugins(setup: Setup, config: Config) -> Sequence[Finding]:
+    from tinyhost_cli.describe import program_of
+    from tinyhost_cli.hosting import with_plugins
+
+    specs = [config.spec_for(name) for name in dict.fromkeys(setup.plugins)] or config.specs
+    if not specs:
+        return [Finding(OK, "plugins", "none are configured")]
+    finder = resolver(config)
+
+    async def look(_manager: Manager, loaded: Sequence[Loaded]) -> Sequence[Finding]:
+        return [_plugin_finding(result, program_of(finder, result.spec.name)) for result in loaded]
+
+    return with_plugins(setup, config, specs, look)
+
+
+def _plugin_finding(result: Loaded, program: Program) -> Finding:
+    from tinyhost.errors import PluginSkipped
+
+    what = f"plugin {result.spec.name}"
+    if isinstance(result.error, PluginSkipped):
+        return Finding(OK, what, "built in")
+    if result.plugin is None:
+        return Finding(PROBLEM, what, str(result.error))
+    info = result.plugin.info
+    return Finding(
+        OK,
+        what,
+        f"{info.version or 'no version'}, {len(info.tools)} tools, {len(info.hooks)} hooks,"
+        f" {info.spawn_ms + info.handshake_ms:.0f} ms, {info.path} ({program.source})",
+    )

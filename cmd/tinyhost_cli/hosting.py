@@ -1,0 +1,136 @@
+"""Run a manager for the time of one command. Imports the host: only for use inside commands."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import trio
+
+from tinyhost.config import Config
+from tinyhost.errors import PluginSkipped
+from tinyhost.manager import Loaded, Manager, open_manager
+from tinyhost.model import PluginSpec
+from tinyhost_cli import output
+from tinyhost_cli.common import Interrupted, Setup
+from tinyhost_cli.progress import loading_progress
+
+if TYPE_CHECKING:
+    from tinyhost.host import Host
+
+_T = TypeVar("_T")
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def with_plugins(
+    setup: Setup,
+    config: Config,
+    specs: Sequence[PluginSpec],
+    body: Callable[[Manager, Sequence[Loaded]], Awaitable[_T]],
+) -> _T:
+    """Load plugins side by side, run the body with them, and stop them again.
+
+    Plugins that failed to load are in the body's second argument, with the others, in the
+    order of the specs. Raises what the body raises, and Interrupted when a signal came.
+    """
+    _show_log(setup.verbose)
+
+    async def session() -> _T:
+        async with open_manager(config, directory=setup.directory) as manager:
+            return await body(manager, await _load(manager, specs, setup))
+
+    return trio.run(until_signal, session)
+
+
+def with_host(
+    setup: Setup,
+    config: Config,
+    specs: Sequence[PluginSpec],
+    body: Callable[[Host, Sequence[Loaded]], Awaitable[_T]],
+) -> _T:
+    """Like with_plugins, with all that stands between a call and a plugin: builtins, rules,
+    shell hooks, the journal, and the person at the terminal, who gave the command."""
+    from tinyhost.opening import open_host
+    from tinyhost.permissions import Origin
+    from tinyhost_cli.ask import choose_asker
+
+    _show_log(setup.verbose)
+    asker = choose_asker(config.file, json_output=setup.as_json)
+
+    async def session() -> _T:
+        opened = open_host(config, directory=setup.directory, origin=Origin.PERSON, asker=asker)
+        async with opened as host:
+            return await body(host, await _load(host, specs, setup))
+
+    return trio.run(until_signal, session)
+
+
+async def _load(
+    into: Manager | Host, specs: Sequence[PluginSpec], setup: Setup
+) -> Sequence[Loaded]:
+    with loading_progress([spec.name for spec in specs], setup.verbose) as on_done:
+        return await into.load_all(specs, on_done=on_done)
+
+
+def report_failures(loaded: Sequence[Loaded]) -> bool:
+    """Tell of each plugin that failed to load; return whether there was one."""
+    failed = failures(loaded)
+    for result in failed:
+        output.problem(str(result.error))
+    return bool(failed)
+
+
+def failures(loaded: Sequence[Loaded]) -> Sequence[Loaded]:
+    """Those that should have loaded and did not. What is built in need not be loaded."""
+    return [
+        result
+        for result in loaded
+        if result.error is not None and not isinstance(result.error, PluginSkipped)
+    ]
+
+
+async def until_signal(run: Callable[[], Awaitable[_T]]) -> _T:
+    """Run until done; a signal cancels, so that plugins are stopped as at any other end."""
+    caught: list[int] = []
+    results: list[_T] = []
+    failure: Exception | None = None
+    # Those that are ignored (nohup, a shell's background job) stay so.
+    numbers = [number for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN]
+
+    async def watch(*, task_status: trio.TaskStatus[None]) -> None:
+        with trio.open_signal_receiver(*numbers) as signals:
+            task_status.started()
+            async for number in signals:
+                caught.append(number)
+                nursery.cancel_scope.cancel()
+                return
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(watch)
+        try:
+            results.append(await run())
+        except Exception as error:
+            failure = error
+        nursery.cancel_scope.cancel()
+    if caught:
+        raise Interrupted(caught[0])
+    if failure is not None:
+        raise failure
+    return results[0]
+
+
+class _Handler(logging.Handler):
+    """Shows the host's log, made safe for a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        output.problem(self.format(record))
+
+
+def _show_log(verbose: bool) -> None:
+    """Errors of the host are always shown. What plugins do wrong is in the commands' output."""
+    handler = _Handler(logging.WARNING if verbose else logging.ERROR)
+    log = logging.getLogger("tinyhost")
+    log.addHandler(handler)
+    log.propagate = False

@@ -1,0 +1,84 @@
+"""Run a command that keeps this program's terminal, and wait for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import trio
+
+from tinyhost.errors import TinyhostError
+from tinyhost.host import Command
+from tinyhost.model import ToolResult
+from tinyhost.process import describe_status
+
+# A Ctrl+C or Ctrl+\ at the terminal reaches the command by itself: it is in the same group.
+_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_GRACE = 3.0  # seconds between SIGTERM and SIGKILL when the host gives up
+
+
+class CommandNotStarted(TinyhostError):
+    """The command could not be started; `status` is what a shell would exit with."""
+
+    def __init__(self, program: str, error: OSError, directory: str) -> None:
+        self.program = program
+        self.status = 127 if isinstance(error, FileNotFoundError) else 126
+        reason = error.strerror or str(error)
+        if not os.path.isdir(directory):  # noqa: PTH112
+            reason = f"its directory {directory} does not exist"
+        elif self.status == 127:
+            reason = "there is no such program"
+        super().__init__(f"{program}: {reason}")
+
+
+class Passthrough:
+    """A runner for Host.run_command. `status` is the exit status as a shell would have it."""
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    async def __call__(self, command: Command) -> ToolResult:
+        """Run the command to its end. Raises CommandNotStarted."""
+        with trio.open_signal_receiver(*_FROM_TERMINAL, *_PASSED_ON) as signals:
+            try:
+                process = await trio.lowlevel.open_process(
+                    list(command.argv), env=dict(command.env), cwd=command.directory
+                )
+            except OSError as error:
+                raise CommandNotStarted(command.argv[0], error, command.directory) from error
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_pass_on, signals, process)
+                await _wait(process)
+                nursery.cancel_scope.cancel()
+        code = process.returncode
+        assert code is not None
+        self.status = code if code >= 0 else 128 - code
+        return ToolResult(f"the command {describe_status(code)}", is_error=code != 0)
+
+
+async def _pass_on(signals: object, process: trio.Process) -> None:
+    at_terminal = _in_foreground()
+    async for number in signals:  # type: ignore[attr-defined]
+        if number in _PASSED_ON or not at_terminal:
+            process.send_signal(number)
+
+
+def _in_foreground() -> bool:
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+async def _wait(process: trio.Process) -> None:
+    try:
+        await process.wait()
+    except trio.Cancelled:
+        with trio.CancelScope(shield=True):
+            process.terminate()
+            with trio.move_on_after(_GRACE):
+                await process.wait()
+            process.kill()
+            await process.wait()
+        raise

@@ -1,0 +1,70 @@
+"""`tinyhost plugin load`: start plugins, show what they offer, and stop them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tinyhost_cli import completion, output
+from tinyhost_cli.common import Setup, host_options, json_object, read_config
+
+if TYPE_CHECKING:
+    from tinyhost.config import Config
+    from tinyhost.manager import Loaded, Manager
+    from tinyhost.model import PluginInfo
+
+    _Seen = tuple[Sequence[Loaded], list[PluginInfo], list[dict[str, Any]]]
+
+
+@click.command()
+@click.argument(
+    "names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.plugin_names
+)
+@click.option("--options", metavar="JSON", help="Options for the plugin; '-' reads them.")
+@host_options
+def load(setup: Setup, names: Sequence[str], options: str | None) -> int:
+    """Start plugins side by side, show what each offers, and stop them again.
+
+    Options and settings come from the configuration, for disabled plugins too; --options
+    is used in place of the configured ones. Exit code 0 when all plugins loaded, else 1.
+    """
+    from tinyhost_cli.describe import info_facts, loaded_value
+    from tinyhost_cli.hosting import with_plugins
+
+    if options is not None and len(names) > 1:
+        raise click.UsageError("--options is for one plugin; load the others by themselves.")
+    given = json_object(options, "--options")
+    config = read_config(setup)
+    specs = [config.spec_for(name, given[0] if given else None) for name in names]
+
+    async def look(_manager: Manager, loaded: Sequence[Loaded]) -> _Seen:
+        # Now: once the manager has ended, no plugin has a process any more.
+        infos = [result.plugin.info for result in loaded if result.plugin]
+        return loaded, infos, [loaded_value(result) for result in loaded]
+
+    loaded, infos, values = with_plugins(setup, config, specs, look)
+    if setup.as_json:
+        output.emit({"plugins": values})
+    else:
+        for info in infos:
+            output.facts(f"{info.name} loaded", info_facts(info))
+        for result in loaded:
+            if result.error is not None:
+                output.problem(str(result.error))
+    return 0 if len(infos) == len(loaded) else 1
+
+
+def load_one(setup: Setup, config: Config, name: str) -> PluginInfo:
+    """Start one plugin, take a look at it, and stop it. Raises why it did not load."""
+    from tinyhost_cli.hosting import with_plugins
+
+    async def look(_manager: Manager, loaded: Sequence[Loaded]) -> PluginInfo:
+        [result] = loaded
+        if result.plugin is None:
+            assert result.error is not None
+            raise result.error
+        return result.plugin.info
+
+    return with_plugins(setup, config, [config.spec_for(name)], look)

@@ -1,0 +1,76 @@
+"""`tinyhost run`: run a command after the plugins have been asked, with its terminal kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from tinyhost_cli import output
+from tinyhost_cli.common import Setup, host_options, plugin_option, read_config
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinyhost.host import Host
+    from tinyhost.manager import Loaded
+    from tinyhost_cli.explain import Explanation
+
+DENIED, NOT_FOUND = 126, 127
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--shell", "text", metavar="TEXT", help="A line of shell text, in place of COMMAND.")
+@click.option("--explain", is_flag=True, help="Show every decision on standard error.")
+@plugin_option
+@host_options
+def run(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool) -> int:
+    """Run a command the guarded way: tinyhost run [OPTIONS] -- COMMAND...
+
+    Rules and plugins are asked first (as tool `bash`), may rewrite the command and its
+    environment, and are told how it ended. The command keeps the terminal: input, output,
+    signals and window size are its own.
+
+    The exit code is the command's, 128 and the number of the signal that ended it, or 126
+    when it was denied. With --json nobody is asked, and what is said on standard error is
+    one line of JSON.
+    """
+    if (text is None) == (not command):
+        raise click.UsageError("Give either a command after -- or --shell TEXT, and not both.")
+    from tinyhost.errors import CallDenied
+    from tinyhost_cli.explain import Explanation
+    from tinyhost_cli.hosting import report_failures, with_host
+    from tinyhost_cli.passthrough import CommandNotStarted, Passthrough
+
+    config = read_config(setup)
+    specs = [config.spec_for(name) for name in dict.fromkeys(setup.plugins)] or config.specs
+    runner = Passthrough()
+    told = Explanation(as_json=setup.as_json)
+
+    async def guarded(host: Host, loaded: Sequence[Loaded]) -> int:
+        if not setup.as_json:
+            report_failures(loaded)
+        session = await host.session_start(setup.directory)
+        try:
+            outcome = await host.run_command(text if text is not None else command, session, runner)
+            told.ran(session, outcome)
+        except CallDenied as error:
+            told.denied(session, error)
+            return DENIED
+        finally:
+            await host.session_end(session)
+        return runner.status
+
+    try:
+        status = with_host(setup, config, specs, guarded)
+    except CommandNotStarted as error:
+        output.problem(str(error))
+        return error.status
+    _tell(told, explain, status)
+    return status
+
+
+def _tell(told: Explanation, explain: bool, status: int) -> None:
+    if explain or told.was_denied:
+        told.show(everything=explain, status=status)

@@ -1,0 +1,153 @@
+"""`tinyhost tool`: what tools plugins offer, and calling one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tinyhost_cli import completion, output
+from tinyhost_cli.common import (
+    Setup,
+    host_options,
+    json_object,
+    plugin_option,
+    read_config,
+    wanted_specs,
+)
+from tinyhost_cli.lazy import LazyGroup
+
+if TYPE_CHECKING:
+    from tinyhost.host import Host, Outcome
+    from tinyhost.manager import Loaded, Manager
+    from tinyhost.model import ToolSpec
+
+tool = LazyGroup(
+    "tool",
+    help="List and call the tools of plugins.",
+    lazy={
+        "list": (f"{__name__}:list_tools", "List the tools of plugins"),
+        "call": (f"{__name__}:call", "Call a tool, and print what it answers"),
+    },
+)
+
+
+@click.command("list")
+@plugin_option
+@host_options
+def list_tools(setup: Setup) -> int:
+    """Load the plugins, and list the tools that they offer, after those that are built in.
+
+    With --plugin only the tools of those plugins are listed. Exit code 1 when a plugin did
+    not load.
+    """
+    from tinyhost_cli.describe import first_line, loaded_value, tool_value
+    from tinyhost_cli.hosting import failures, report_failures, with_host
+
+    async def look(
+        host: Host, loaded: Sequence[Loaded]
+    ) -> tuple[Sequence[ToolSpec], Sequence[Loaded]]:
+        tools = host.manager.tools()
+        if setup.plugins:
+            tools = [tool for tool in tools if tool.plugin in setup.plugins]
+        return tools, loaded
+
+    config = read_config(setup)
+    tools, loaded = with_host(setup, config, wanted_specs(setup, config), look)
+    if setup.as_json:
+        failed = [loaded_value(result) for result in failures(loaded)]
+        output.emit({"tools": [tool_value(tool) for tool in tools], "failed": failed})
+        return 1 if failed else 0
+    if tools:
+        output.table(
+            ("TOOL", "PLUGIN", "PERMISSION", "DESCRIPTION"),
+            [
+                (tool.id, tool.plugin, tool.permission or "-", first_line(tool.description))
+                for tool in tools
+            ],
+        )
+    return 1 if report_failures(loaded) else 0
+
+
+@click.command()
+@click.argument("tool_id", shell_complete=completion.tool_ids)
+@click.option(
+    "--args", metavar="JSON", default="{}", help="Arguments, an object; '-' reads them. Default {}."
+)
+@click.option("--session", metavar="ID", default="", help="Session id to tell the plugin.")
+@plugin_option
+@host_options
+def call(setup: Setup, tool_id: str, args: str, session: str) -> int:
+    """Call a tool, as plugin__<plugin>__<tool>, and print what it answers.
+
+    The call goes the guarded way: rules and guards are asked, and the after hooks see the
+    answer. It goes to standard output (at a terminal, control characters are shown escaped),
+    progress to standard error. Exit code 1 when the tool reports an error or is denied.
+    """
+    from tinyhost.codec import RawJson
+    from tinyhost_cli.hosting import with_host
+
+    given = json_object(args, "--args")
+    assert given is not None
+    arguments = RawJson(given[1])
+    config = read_config(setup)
+    specs = wanted_specs(setup, config)
+
+    async def run(host: Host, loaded: Sequence[Loaded]) -> tuple[Outcome, float]:
+        _check(tool_id, host.manager, loaded)
+        opened = await host.session_start(setup.directory, session or None)
+        began = time.perf_counter()
+        try:
+            outcome = await host.call(tool_id, arguments, opened, on_progress=output.note)
+        finally:
+            await host.session_end(opened)
+        return outcome, (time.perf_counter() - began) * 1000
+
+    result, ms = with_host(setup, config, specs, run)
+    if setup.as_json:
+        output.emit(_result_value(tool_id, result, ms))
+    else:
+        output.content(result.content)
+        for context in result.contexts:
+            output.note(context)
+        if result.is_error:
+            output.problem(f"the tool {tool_id} reported an error")
+    return 1 if result.is_error else 0
+
+
+def _check(tool_id: str, manager: Manager, loaded: Sequence[Loaded]) -> None:
+    """Raises ToolNotFound, or why the only plugin did not load."""
+    from tinyhost.errors import ToolNotFound
+    from tinyhost_cli.hosting import failures, report_failures
+
+    try:
+        manager.owner(tool_id)
+    except ToolNotFound as error:
+        failed = failures(loaded)
+        if len(loaded) == 1 and failed:
+            assert failed[0].error is not None
+            raise failed[0].error from None
+        report_failures(loaded)
+        parts = tool_id.split("__")
+        if len(parts) == 3 and parts[0] == "plugin" and parts[1] not in _names(loaded):
+            error.add_note(
+                f"No plugin {parts[1]} is loaded; if it is installed, add --plugin {parts[1]}"
+            )
+        raise
+    report_failures(loaded)
+
+
+def _names(loaded: Sequence[Loaded]) -> Sequence[str]:
+    return [result.spec.name.replace(".", "_") for result in loaded]
+
+
+def _result_value(tool_id: str, result: Outcome, ms: float) -> dict[str, Any]:
+    return {
+        "tool": tool_id,
+        "content": result.content,
+        "isError": result.is_error,
+        "additionalContext": list(result.contexts),
+        "ms": round(ms, 3),
+    }
