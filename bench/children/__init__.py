@@ -1,0 +1,1 @@
+"""The programs that are measured. They run as children, from compiled copies."""

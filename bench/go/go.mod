@@ -1,0 +1,3 @@
+module tinyhost.bench
+
+go 1.22
