@@ -142,10 +142,12 @@ class Peer:
             (self._waiting_hooks if hook else self._waiting_tools).append(call)
         try:
             while not call.done:
-                if self._standby and not self._leading and not self.output_ended:
-                    await self._lead()
-                else:
+                if not self._standby or self._leading or self.output_ended:
                     await call.park()
+                elif self._quick and self._answers_soon():
+                    self._read()
+                else:
+                    await self._lead()
         except BaseException:
             self._abandon(call)
             raise
@@ -160,13 +162,8 @@ class Peer:
 
     async def _lead(self) -> None:
         self._calls_seen = True
-        began = time.perf_counter()
-        if self._quick and began < self._yield_at and len(self._pending) == 1:
-            await trio.lowlevel.checkpoint_if_cancelled()
-            if self._answers_soon():
-                self._read()
-                return
         self._leading = True
+        began = time.perf_counter()
         try:
             await trio.lowlevel.wait_readable(self._from)
         except trio.ClosedResourceError:
@@ -180,6 +177,11 @@ class Peer:
 
     def _answers_soon(self) -> bool:
         """Wait in the kernel, with everything else of this thread, for a quick answer."""
+        if len(self._pending) != 1 or time.perf_counter() > self._yield_at:
+            return False
+        if trio.current_effective_deadline() == -math.inf:
+            return False  # cancelled, which the scheduler knows how to tell
+        self._calls_seen = True
         try:
             ready, _, _ = select.select([self._from], [], [], _PATIENCE)
         except (OSError, ValueError):  # a descriptor too great for select

@@ -156,6 +156,9 @@ class Receiver:
     def feed(self, data: bytes) -> "list[Message]":
         """Take the next bytes and return the messages that they complete."""
         messages: list[Message] = []
+        if data.find(b"\n") == len(data) - 1 and not self._pieces and not self._skipping:
+            self._take_line(data, messages)  # one whole line, as nearly always
+            return messages
         lines = data.split(b"\n")
         last = lines.pop()
         for line in lines:
