@@ -157,7 +157,7 @@ class Receiver:
         """Take the next bytes and return the messages that they complete."""
         messages: list[Message] = []
         if data.find(b"\n") == len(data) - 1 and not self._pieces and not self._skipping:
-            self._take_line(data, messages)  # one whole line, as nearly always
+            self._take_line(data[:-1], messages)  # one whole line, as nearly always
             return messages
         lines = data.split(b"\n")
         last = lines.pop()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tinyhost_sdk
+from tinyhost_plugins import safety_net
 from tinyhost_plugins.safety_net.plugin import build
 from tinyhost_sdk import testing
 
@@ -113,8 +116,11 @@ def test_starting_up_loads_neither_the_parser_nor_the_rules() -> None:
         "        'tinyhost_plugins.safety_net.judge'}\n"
         "print(sorted(slow & early), sorted(slow - late))\n"
     )
+    # Without site, so that what an editable install imports does not count.
+    homes = [Path(safety_net.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
+    path = [*map(str, homes), *sys.path]
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{program}"],
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
         capture_output=True,
         text=True,
         timeout=60,
