@@ -49,7 +49,7 @@ from .permissions import (
     failed_guards,
 )
 from .plugin import Plugin
-from .recorder import Recorder
+from .recorder import RecordedAsker, Recorder
 from .redaction import looks_secret
 
 COMMAND_TOOL = "bash"  # what a command is called in rules and hooks
@@ -139,7 +139,8 @@ class Host:
         self.policy, _ = Policy.from_config(config)
         self._recorder = recorder
         self._asker = asker
-        self._consent = Consent(asker or Headless(config.file), self._save_rule)
+        recorded = RecordedAsker(asker or Headless(config.file), recorder)
+        self._consent = Consent(recorded, self._save_rule)
         self._sessions: dict[str, Session] = {}
         self._guards = KnownGuards(paths.state_dir(environ))
         self._missing: dict[str, TinyhostError] = {}  # guards, and why they did not load

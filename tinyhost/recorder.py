@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import journal_records
+from .asking import Asker, Question, Reply
 from .dispatch import AfterResult, DispatchResult, PermissionResult
 from .errors import cut
 from .journal import Journal
@@ -47,6 +48,12 @@ class Recorder:
         if result.answers:
             self._record(session_id, "hook", journal_records.hook_fields(result, **more))
 
+    def ask(self, question: Question) -> None:
+        """The person, or whoever stands in for them, is asked about a call."""
+        reasons = [reason.to_json() for reason in question.reasons]
+        fields = {"tool": question.tool_id, "args": question.use.args, "reasons": reasons}
+        self._record(question.session_id, "ask", fields)
+
     def decision(
         self, session_id: str, use: ToolUse, decision: Decision, asked: PermissionResult
     ) -> None:
@@ -81,3 +88,19 @@ class Recorder:
         """Close all files."""
         if self._journal is not None:
             self._journal.close()
+
+
+class RecordedAsker:
+    """An asker whose questions are recorded."""
+
+    def __init__(self, asker: Asker, recorder: Recorder) -> None:
+        self._asker, self._recorder = asker, recorder
+
+    async def ask(self, question: Question) -> Reply:
+        """Record the question, and put it."""
+        self._recorder.ask(question)
+        return await self._asker.ask(question)
+
+    def refusal(self, question: Question) -> str:
+        """What the asker has to say after a NO."""
+        return self._asker.refusal(question)

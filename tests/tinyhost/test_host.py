@@ -253,6 +253,8 @@ async def test_the_person_is_asked_once_for_a_session(add_plugin: AddPlugin, hom
         for _ in range(4):
             await host.call("plugin__demo__echo", {}, session)
         assert len(person.asked) == 2
+        kinds = [record["kind"] for record in journal(home)]
+        assert (kinds.count("ask"), kinds.count("decision")) == (2, 4)
         other = await host.session_start()
         with pytest.raises(CallDenied, match="the person said no"):
             await host.call("plugin__demo__echo", {}, other)

@@ -59,7 +59,7 @@ ANSWERS = {
 }
 
 ALL = list(itertools.product(RULES, PLUGINS, GUARDS, Origin, Mode, EFFECTS))
-DOCS = Path(__file__).parents[2] / "docs" / "permissions.md"
+DOCS = Path(__file__).parents[2] / "docs" / "hooks.md"
 
 
 def rule_verdict(rule: str) -> RuleVerdict:
