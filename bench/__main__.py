@@ -26,6 +26,7 @@ GROUPS: dict[str, Measure] = {
     "load": startup_rows.measure_load,
     "sdk": startup_rows.measure_sdk,
     "help": startup_rows.measure_help,
+    "run": startup_rows.measure_run,
     "mcp": mcp_rows.measure,
     "go": go_rows.measure,
 }

@@ -107,7 +107,7 @@ async def measure_sdk(workspace: Workspace, quick: bool) -> list[Row]:
 
 async def measure_help(workspace: Workspace, quick: bool) -> list[Row]:
     """`tinyhost --help` from start to end."""
-    script = workspace.console_script("tinyhost", "tinyhost_cli.main", "main")
+    script = workspace.console_script("tinyhost", "tinyhost_cli.entry", "main")
     command = [script, "--help"]
     if b"Usage" not in run_to_end(workspace, command):
         raise RuntimeError("tinyhost --help printed no usage")
@@ -123,6 +123,28 @@ async def measure_help(workspace: Workspace, quick: bool) -> list[Row]:
             floor_seconds=row[1],
         )
     ]
+
+
+async def measure_run(workspace: Workspace, quick: bool) -> list[Row]:
+    """`tinyhost run` with nothing configured: what it adds to a command."""
+    script = workspace.console_script("tinyhost", "tinyhost_cli.entry", "main")
+    rows = []
+    for name, command, floor in (
+        ("run.true", ["/bin/true"], workspace.python("-c", "pass")),
+        ("run.python", workspace.python("-c", "import json"), None),
+    ):
+        own = [script, "run", "--", *command]
+        row = await _whole_processes(workspace, quick, own, floor or command, b"")
+        rows.append(
+            Row(
+                name=name,
+                what=f"tinyhost run -- {'true' if floor else 'python -c import json'}",
+                against="python -c pass" if floor else "the command alone",
+                seconds=row[0],
+                floor_seconds=row[1],
+            )
+        )
+    return rows
 
 
 async def _whole_processes(

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 
 def main() -> None:
     """The entry point of the `tinyhost` program."""
+    if (text := refusal(os.name)) is not None:
+        sys.exit(text)
     command = unguarded_command(sys.argv[1:], os.environ)
     if command is not None:
         try:
@@ -23,6 +25,16 @@ def main() -> None:
     from tinyhost_cli import main as long_way
 
     long_way.main()
+
+
+def refusal(system: str) -> str | None:
+    """Why tinyhost cannot run on a system, by its os.name; None where it can."""
+    if system == "posix":
+        return None
+    return (
+        "tinyhost: this system is not supported: process groups, Unix signals and descriptors"
+        " are what tinyhost ends plugins with. Run it on Linux, for example in WSL."
+    )
 
 
 def unguarded_command(args: Sequence[str], environ: Mapping[str, str]) -> list[str] | None:

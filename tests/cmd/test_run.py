@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tinyhost_cli.entry import unguarded_command
+from tinyhost_cli.entry import refusal, unguarded_command
 
 Cli = Any  # of conftest.py
 
@@ -157,6 +157,11 @@ def test_any_configuration_goes_the_guarded_way(tmp_path: Path) -> None:
     (tmp_path / "home" / ".config" / "tinyhost").mkdir(parents=True)
     (tmp_path / "home" / ".config" / "tinyhost" / "config.json").write_text("{}")
     assert unguarded_command(["run", "--", "a"], home) is None
+
+
+def test_windows_is_refused_with_a_way_out() -> None:
+    assert refusal("posix") is None
+    assert "WSL" in str(refusal("nt"))
 
 
 class Terminal:
