@@ -30,6 +30,7 @@ ROOMS = [
     ["manager", "known_guards"],
     ["process_plugin", "builtins"],
     ["resolve", "registry", "config", "config_edit", "config_forms", "config_schema"],
+    ["link"],
     ["connection", "plugin", "guardian"],
     ["process", "peer", "pluginlog", "dialects", "supervise", "hooks", "command"],
     ["outbox", "call"],

@@ -11,6 +11,7 @@ import trio
 from tinyhost_sdk import wire
 
 from .call import Call
+from .dialects.base import Conduct
 from .errors import OutcomeUncertain, PluginDied
 from .peer import Peer
 from .pluginlog import PluginLog
@@ -37,11 +38,12 @@ class Connection:
         self,
         plugin: str,
         process: Process,
-        rules: wire.Rules,
+        conduct: Conduct,
         log: PluginLog,
         *,
         clean_up: Callable[[], Awaitable[None]],
         on_notification: Callable[[wire.Notification], None],
+        on_request: Callable[[wire.Request], bool],
         on_abandoned: Callable[[Call], None],
     ) -> None:
         self.plugin = plugin
@@ -52,13 +54,16 @@ class Connection:
             plugin,
             process.to_plugin,
             process.from_plugin,
-            rules,
+            conduct,
             on_notification=on_notification,
+            on_request=on_request,
             on_abandoned=on_abandoned,
-            on_broken=self._peer_broke,
+            on_broken=self.give_up,
         )
         self.broken: str | None = None  # why the peer was given up, in words
         self._broke = trio.Event()
+        self._nursery: trio.Nursery | None = None
+        self._early: list[Callable[[], Awaitable[None]]] = []  # tasks from before `run`
         self._stderr_ended = trio.Event()
         self.ended = trio.Event()
 
@@ -66,7 +71,7 @@ class Connection:
     def status(self) -> str:
         """How the plugin came to its end, in words that follow its name."""
         status = self.process.status or "is gone"
-        if self.broken and self.broken.startswith("was given up"):
+        if self.broken and self.broken.startswith("was "):
             return f"{self.broken} and {status}"
         return status
 
@@ -74,6 +79,9 @@ class Connection:
         """Do all that goes on beside the calls, until the process is gone."""
         try:
             async with trio.open_nursery() as nursery:
+                self._nursery = nursery
+                for task in self._early:
+                    nursery.start_soon(task)
                 nursery.start_soon(self.peer.run_reader)
                 nursery.start_soon(self.peer.run_writer)
                 nursery.start_soon(self.peer.run_sweeper)
@@ -103,10 +111,18 @@ class Connection:
             return OutcomeUncertain(self.plugin, self.status, stderr=self.log.tail)
         return PluginDied(self.plugin, self.status, stderr=self.log.tail)
 
-    def _peer_broke(self, reason: str) -> None:
+    def give_up(self, reason: str) -> None:
+        """End the process soon; `reason` follows the plugin's name in words."""
         if self.broken is None:
             self.broken = reason
             self._broke.set()
+
+    def spawn(self, task: Callable[[], Awaitable[None]]) -> None:
+        """Run a task until it ends or the process does."""
+        if self._nursery is None:
+            self._early.append(task)
+        elif not self._nursery.cancel_scope.cancel_called:
+            self._nursery.start_soon(task)
 
     async def _kill_when_broken(self) -> None:
         await self._broke.wait()

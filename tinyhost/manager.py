@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
@@ -13,6 +14,7 @@ import trio
 from . import ids, paths
 from .builtins.base import BuiltinPlugin
 from .config import Config
+from .dialects.native import Native
 from .environment import child_environment, secret_values
 from .errors import (
     ConfigError,
@@ -31,6 +33,8 @@ from .plugin import Plugin
 from .process_plugin import Launch, ProcessPlugin
 from .registry import RegistryEntry, entries
 from .resolve import Resolver
+
+_log = logging.getLogger(__name__)
 
 # Starting more at a time only makes each of them slower, until their handshakes time out.
 _STARTS_AT_ONCE = 8
@@ -74,6 +78,12 @@ class Manager:
         self.observers: list[Callable[[str, Plugin, str], None]] = []
 
     def _observe(self, kind: str, plugin: Plugin, text: str = "") -> None:
+        if kind in ("changed", "restarted") and plugin.id in self._plugins:
+            try:
+                self._index_tools(plugin)
+            except LoadError as error:
+                # It goes on with the tools that it had.
+                _log.warning("%s", error)
         for observer in self.observers:
             observer(kind, plugin, text)
 
@@ -202,6 +212,7 @@ class Manager:
             raise
         settings = spec.settings
         return Launch(
+            dialect=Native,
             command=(found.path,),
             env=child_environment(settings, self._environ),
             directory=settings.directory or self._directory,
@@ -214,14 +225,19 @@ class Manager:
     def _log_path(self, name: str) -> str:
         return str(paths.logs_dir(self._environ) / f"plugin-{name}.log")
 
-    def _register(self, plugin: Plugin) -> None:
-        info = plugin.info
-        for tool in info.tools:
-            if tool.id in self._tools:
-                owner = self._plugins[self._tools[tool.id]].name
+    def _index_tools(self, plugin: Plugin) -> None:
+        """Raises LoadError when another plugin has a tool of the same id."""
+        tools = {tool: owner for tool, owner in self._tools.items() if owner != plugin.id}
+        for tool in plugin.info.tools:
+            if tool.id in tools:
+                owner = self._plugins[tools[tool.id]].name
                 reason = f"its tool {tool.id} is already offered by plugin {owner}"
-                raise LoadError(info.name, "register", reason)
-        self._tools.update((tool.id, plugin.id) for tool in info.tools)
+                raise LoadError(plugin.name, "register", reason)
+            tools[tool.id] = plugin.id
+        self._tools = tools
+
+    def _register(self, plugin: Plugin) -> None:
+        self._index_tools(plugin)
         # Plugins that start side by side are ready in any order, but are walked in theirs.
         everyone = [*self._plugins.values(), plugin]
         everyone.sort(key=lambda plugin: (self._ranks.get(plugin.id, 0), plugin.id))

@@ -28,6 +28,7 @@ from tinyhost_sdk import wire
 
 from . import codec
 from .call import Call
+from .dialects.base import Conduct
 from .errors import CallTimeout, FrameTooLarge, PluginError, ProtocolError, RemoteError
 from .outbox import Outbox
 
@@ -43,14 +44,14 @@ _PATIENCE = 0.0002
 # And the scheduler gets its turn at least this often, whatever a caller does in a loop.
 _YIELD_AFTER = 0.001
 _EXPIRED_KEPT = 1024
-WEDGED_AFTER = 3  # timeouts in a row
 
 
 class Peer:
     """Calls over a pair of non-blocking pipe ends, which it owns and closes.
 
-    on_notification gets each notification of the plugin; on_broken is called once, when
-    the plugin has closed its output or three calls in a row have timed out.
+    on_notification and on_request get what the plugin sends unasked; on_request says whether
+    it knows such requests. on_broken is called when the plugin has closed its output, or has
+    done what its conduct ends it for.
     """
 
     def __init__(
@@ -58,15 +59,16 @@ class Peer:
         plugin: str,
         to_plugin: int,
         from_plugin: int,
-        rules: wire.Rules,
+        conduct: Conduct,
         *,
         on_notification: Callable[[wire.Notification], None],
+        on_request: Callable[[wire.Request], bool],
         on_abandoned: Callable[[Call], None],
         on_broken: Callable[[str], None],
     ) -> None:
         self.plugin = plugin
         self.concurrency = 1
-        self.max_line_out = 0  # bytes; set by the handshake
+        self.max_line_out = conduct.max_line_out
         self.junk_lines = 0
         self.late_replies = 0
         self.timeouts_in_row = 0
@@ -74,8 +76,10 @@ class Peer:
         self._outbox = Outbox(to_plugin)
         self.run_writer = self._outbox.run
         self._from = from_plugin
-        self._receiver = wire.Receiver(rules, codec.loads)
+        self._conduct = conduct
+        self._receiver = wire.Receiver(conduct.rules, codec.loads)
         self._on_notification = on_notification
+        self._on_request = on_request
         self._on_abandoned = on_abandoned
         self._on_broken = on_broken
         self._last_id = 0
@@ -116,12 +120,14 @@ class Peer:
         hook: bool = False,
         at_once: bool = False,
         on_progress: Callable[[str], None] | None = None,
+        on_sent: Callable[[int], None] | None = None,
     ) -> Any:
         """Send a request and return its result.
 
         timeout: seconds from now until CallTimeout; progress starts it anew, up to `cap`.
         hook: goes before waiting calls that are not hooks.
         at_once: is sent even if the plugin is busy with other calls.
+        on_sent: gets the request's id before it is written.
 
         Raises CallTimeout, RemoteError, ProtocolError, FrameTooLarge, or the error that the
         peer was broken with.
@@ -132,6 +138,8 @@ class Peer:
             raise FrameTooLarge(self.plugin, method, len(frame), self.max_line_out, outgoing=True)
         call = Call(self._last_id, method, frame, timeout, cap, hook)
         call.on_progress = on_progress
+        if on_sent is not None:
+            on_sent(call.id)
         if self._broken is not None:
             raise self._broken(call)
         if call.deadline < self._sweep_at:
@@ -195,6 +203,8 @@ class Peer:
         if call.id in self._pending and not self._outbox.take_back(call):
             call.abandoned = True
             self._on_abandoned(call)
+            if self._conduct.cancel_retires:
+                self._on_broken("was retired because a call was cancelled")
             return
         call.finish(None)
         if self._pending.pop(call.id, None) is None:
@@ -209,6 +219,11 @@ class Peer:
     def _send(self, call: Call) -> None:
         self._pending[call.id] = call
         self._outbox.write(call.frame, call)
+
+    def respond(self, frame: bytes) -> None:
+        """Send the answer to a request of the plugin's."""
+        if self._broken is None:
+            self._outbox.write(frame)
 
     def notify(self, method: str, params: str) -> None:
         """Send a notification, or drop it when the plugin is not reading."""
@@ -278,9 +293,9 @@ class Peer:
             self._take_junk(message)
         elif type(message) is wire.Notification:
             self._on_notification(message)
-        else:
-            # A request from the plugin. This wire has none; answering with our own ids
-            # in use could be taken for a request and answered in turn.
+        elif type(message) is wire.Request and not self._on_request(message):
+            # Where the wire has no requests from plugins, an answer with our own ids in use
+            # could itself be taken for a request, and be answered in turn.
             self._count_junk(wire.Junk("a request from the plugin", b"", 0))
 
     def _take_reply(self, reply: wire.Response) -> None:
@@ -316,6 +331,8 @@ class Peer:
     def _count_junk(self, junk: wire.Junk) -> None:
         self.junk_lines += 1
         self.last_junk = junk
+        if self._conduct.junk_retires:
+            self._on_broken(f"was retired because it broke the rules of its wire: {junk.reason}")
 
     def _settle(self, id: int | str) -> Call | None:
         """An answer came: give back the call that waits for it, and send the next one."""
@@ -389,8 +406,8 @@ class Peer:
         call.finish(None, CallTimeout(self.plugin, call.method, seconds, sent=call.sent))
         if self._leading:
             trio.lowlevel.notify_closing(self._from)
-        if call.sent and self.timeouts_in_row == WEDGED_AFTER:
-            self._on_broken(f"was given up after {WEDGED_AFTER} timeouts in a row")
+        if call.sent and self.timeouts_in_row == self._conduct.wedged_after:
+            self._on_broken(f"was given up after {_times(self.timeouts_in_row)}")
 
     # --- the end
 
@@ -413,3 +430,7 @@ class Peer:
         self.close_input()
         trio.lowlevel.notify_closing(self._from)
         os.close(self._from)
+
+
+def _times(timeouts: int) -> str:
+    return "a timeout" if timeouts == 1 else f"{timeouts} timeouts in a row"

@@ -1,4 +1,4 @@
-"""A plugin that is a child process speaking the native wire.
+"""A plugin that is a child process, whatever wire it speaks.
 
 It starts when it is loaded. When it dies, the next call starts it again, within the limits
 of `supervise`. A call whose answer was lost is never sent a second time.
@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import trio
 
-from tinyhost_sdk import names, wire
-
 from . import codec
-from .call import Call
 from .connection import Connection
-from .dialects import native
+from .dialects.base import Dialect
 from .errors import (
     CallTimeout,
     InvalidCall,
@@ -29,6 +26,7 @@ from .errors import (
     RemoteError,
 )
 from .guardian import Guardian
+from .link import PluginLink
 from .model import (
     CallContext,
     Counters,
@@ -46,8 +44,10 @@ from .supervise import BREAKER_WINDOW, Supervisor
 
 _log = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
+
 StartTask = Callable[[Callable[[], Awaitable[None]]], None]
-# Called with "died" or "restarted", the plugin, and what happened in words.
+# Called with "died", "restarted" or "changed", the plugin, and what happened in words.
 Observe = Callable[[str, Plugin, str], None]
 
 
@@ -59,6 +59,7 @@ def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
 class Launch:
     """All that is needed to start one plugin's process, any number of times."""
 
+    dialect: Callable[[], Dialect]
     command: Sequence[str]
     env: Mapping[str, str]
     directory: str
@@ -86,8 +87,11 @@ class ProcessPlugin(Plugin):
         self._start_task = start_task
         self._guardian = guardian
         self._observe = observe
+        self._dialect = launch.dialect()
+        self._conduct = self._dialect.conduct(launch.settings.max_line)
         self._manifest = Manifest()
         self._connection: Connection | None = None
+        self._link: PluginLink | None = None
         self._starting: Connection | None = None
         self._start_lock = trio.Lock()
         self._supervisor = Supervisor()
@@ -107,7 +111,7 @@ class ProcessPlugin(Plugin):
         return PluginInfo(
             id=self.id,
             name=self.name,
-            dialect=native.NAME,
+            dialect=self._dialect.name,
             version=self._manifest.version,
             pid=live.process.pid if live else None,
             state=self.state,
@@ -137,10 +141,11 @@ class ProcessPlugin(Plugin):
             return State.STOPPING
         if self._starting is not None:
             return State.STARTING
-        if self._supervisor.failed:
-            return State.FAILED
         connection = self._connection
-        if connection is None or connection.ended.is_set():
+        ended = connection is None or connection.ended.is_set()
+        if self._supervisor.failed or (ended and not self._conduct.restarts):
+            return State.FAILED
+        if connection is None or ended:
             return State.RESTARTING
         if connection.broken is not None:
             return State.WEDGED
@@ -181,14 +186,23 @@ class ProcessPlugin(Plugin):
         began = trio.current_time()
         process = self._spawn()
         self._spawn_s = trio.current_time() - began
+        dialect = launch.dialect()
         connection = Connection(
             self.name,
             process,
-            native.rules(launch.settings.max_line),
+            self._conduct,
             PluginLog(launch.log_path, launch.secrets),
             clean_up=lambda: self._guardian.sweep(self.id),
-            on_notification=lambda message: self._notified(connection, message),
-            on_abandoned=lambda call: self._cancel_remotely(connection, call),
+            on_notification=lambda message: dialect.notified(link, message),
+            on_request=lambda message: dialect.requested(link, message),
+            on_abandoned=lambda call: dialect.cancelled(link, call.id, call.method),
+        )
+        link = PluginLink(
+            connection,
+            launch.directory,
+            launch.options,
+            launch.settings.timeouts,
+            self._manifest_changed,
         )
 
         async def watch() -> None:
@@ -197,7 +211,7 @@ class ProcessPlugin(Plugin):
         self._start_task(watch)
         self._starting = connection
         try:
-            self._manifest = await self._shake_hands(connection)
+            self._manifest = await self._shake_hands(connection, dialect, link)
         except BaseException:
             with trio.CancelScope(shield=True):
                 await connection.kill()
@@ -205,7 +219,11 @@ class ProcessPlugin(Plugin):
         finally:
             self._starting = None
         self._handshake_s = trio.current_time() - began - self._spawn_s
-        self._connection = connection
+        self._connection, self._dialect, self._link = connection, dialect, link
+
+    def _manifest_changed(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._observe("changed", self, "")
 
     def _spawn(self) -> Process:
         launch = self._launch
@@ -219,21 +237,19 @@ class ProcessPlugin(Plugin):
             raise LoadError(self.name, "spawn", reason, command=launch.command) from error
         return process
 
-    async def _shake_hands(self, connection: Connection) -> Manifest:
-        peer = connection.peer
-        peer.max_line_out = names.MAX_LINE_TO_PLUGIN
+    async def _shake_hands(
+        self, connection: Connection, dialect: Dialect, link: PluginLink
+    ) -> Manifest:
         try:
-            params = native.encode_initialize(self._launch.directory, self._launch.options)
-            result = await peer.call(
-                names.INITIALIZE, params, timeout=self._launch.settings.timeouts.handshake
-            )
-            manifest = native.read_manifest(self.name, result)
+            manifest = await dialect.handshake(link)
         except (PluginError, ValueError, TypeError) as error:
             raise await self._failed_handshake(connection, error) from error
         if connection.ended.is_set() or self._stopping:
             raise await self._failed_handshake(connection, connection.death())
-        peer.concurrency = manifest.concurrency
-        peer.max_line_out = manifest.max_line
+        link.ready_by = None
+        connection.peer.concurrency = manifest.concurrency
+        if manifest.max_line:
+            connection.peer.max_line_out = manifest.max_line
         return manifest
 
     async def _failed_handshake(self, connection: Connection, error: Exception) -> LoadError:
@@ -297,6 +313,9 @@ class ProcessPlugin(Plugin):
             raise PluginDied(self.name, "was stopped")
         death = self._last_death
         assert death is not None
+        if not self._conduct.restarts:
+            hint = "It is not started again by itself, and nothing was sent."
+            raise PluginDied(self.name, death.status, stderr=death.stderr, hint=hint)
         if self._supervisor.failed:
             raise PluginDied(self.name, death.status, stderr=death.stderr, hint=self._way_out())
         wait = self._supervisor.wait(trio.current_time())
@@ -320,17 +339,8 @@ class ProcessPlugin(Plugin):
 
     async def invoke_hook(self, name: str, input: Mapping[str, Any] | None = None) -> Any:
         """Call a hook and return the plugin's output; None is no opinion."""
-        try:
-            params = native.encode_hook(name, input)
-        except (TypeError, ValueError) as error:
-            raise InvalidCall(f"the input of hook {name} is not JSON: {error}") from error
-        result = await self._call(
-            names.HOOK_INVOKE, params, hook=True, timeout=self._launch.settings.timeouts.hook
-        )
-        try:
-            return native.decode_hook(result)
-        except ValueError as error:
-            raise self._bad_answer(f"hook {name}", error) from error
+        link = await self._ready_link()
+        return await self._counted("hook", name, self._dialect.invoke_hook(link, name, input))
 
     async def call_tool(
         self,
@@ -345,38 +355,17 @@ class ProcessPlugin(Plugin):
         if context is None:
             context = CallContext(directory=self._launch.directory)
         try:
-            params = native.encode_tool(tool.name, codec.dumps(args), context)
+            text = codec.dumps(args)
         except (TypeError, ValueError) as error:
             raise InvalidCall(f"the arguments of {tool.id} are not JSON: {error}") from error
-        timeouts = self._launch.settings.timeouts
-        result = await self._call(
-            names.TOOL_CALL,
-            params,
-            timeout=timeouts.tool,
-            cap=timeouts.tool_cap,
-            on_progress=on_progress,
-        )
-        try:
-            return native.decode_tool(result)
-        except ValueError as error:
-            raise self._bad_answer(f"tool {tool.name}", error) from error
+        link = await self._ready_link()
+        calling = self._dialect.call_tool(link, tool, text, context, on_progress)
+        return await self._counted("tool", tool.name, calling)
 
-    async def _call(
-        self,
-        method: str,
-        params: str,
-        *,
-        timeout: float,
-        cap: float = 0.0,
-        hook: bool = False,
-        on_progress: Callable[[str], None] | None = None,
-    ) -> Any:
-        connection = self._live or await self._ensure_live()
+    async def _counted(self, kind: str, name: str, calling: Awaitable[_T]) -> _T:
         self._counters.calls += 1
         try:
-            return await connection.peer.call(
-                method, params, timeout=timeout, cap=cap, hook=hook, on_progress=on_progress
-            )
+            return await calling
         except CallTimeout as error:
             if error.busy:
                 self._counters.busy += 1
@@ -386,21 +375,15 @@ class ProcessPlugin(Plugin):
         except PluginError:
             self._counters.errors += 1
             raise
+        except ValueError as error:
+            self._counters.errors += 1
+            raise ProtocolError(self.name, f"{kind} {name}", str(error)) from error
 
-    def _bad_answer(self, what: str, error: ValueError) -> ProtocolError:
-        self._counters.errors += 1
-        return ProtocolError(self.name, what, str(error))
-
-    def _notified(self, connection: Connection, message: wire.Notification) -> None:
-        if message.method == names.TOOL_PROGRESS and self._manifest.progress:
-            params = message.params
-            if type(params) is dict:
-                text = params.get("message")
-                connection.peer.extend(params.get("id"), text if type(text) is str else "")
-
-    def _cancel_remotely(self, connection: Connection, call: Call) -> None:
-        if self._manifest.cancel and call.method == names.TOOL_CALL:
-            connection.peer.notify(names.TOOL_CANCEL, codec.dumps({"id": call.id}))
+    async def _ready_link(self) -> PluginLink:
+        if self._live is None:
+            await self._start_again()
+        assert self._link is not None
+        return self._link
 
     # --- stopping
 
@@ -419,19 +402,12 @@ class ProcessPlugin(Plugin):
     async def _end(self, connection: Connection) -> None:
         grace = self._launch.settings.timeouts.stop
         with trio.CancelScope(shield=True):
-            if names.DISPOSE in self._manifest.hooks and connection is self._live:
-                await self._dispose(connection, grace)
+            if connection is self._live and self._link is not None:
+                try:
+                    await self._dialect.goodbye(self._link, grace)
+                except (PluginError, ValueError) as error:
+                    _log.debug("plugin %s did not take its leave: %s", self.name, error)
             await connection.stop(grace)
-
-    async def _dispose(self, connection: Connection, grace: float) -> None:
-        timeout = min(self._launch.settings.timeouts.hook, grace)
-        params = native.encode_hook(names.DISPOSE, None)
-        try:
-            await connection.peer.call(
-                names.HOOK_INVOKE, params, timeout=timeout, hook=True, at_once=True
-            )
-        except PluginError as error:
-            _log.debug("dispose of plugin %s failed: %s", self.name, error)
 
 
 def _explain_handshake(error: Exception, connection: Connection, seconds: float) -> str:

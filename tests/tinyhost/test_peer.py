@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tinyhost.call import Call
+from tinyhost.dialects.base import Conduct
 from tinyhost.errors import (
     CallTimeout,
     FrameTooLarge,
@@ -48,8 +49,9 @@ class Pair:
             "demo",
             to_plugin,
             from_plugin,
-            rules,
+            Conduct(rules=rules, max_line_out=0),
             on_notification=self.notifications.append,
+            on_request=lambda request: False,
             on_abandoned=self.abandoned.append,
             on_broken=self.broken.append,
         )

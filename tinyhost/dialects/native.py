@@ -1,30 +1,93 @@
 """The native wire, version 1.0, as tinycode's plugins and our SDK speak it.
 
-Pure: text and values in, text and values out. The process, deadlines and retries are
-other modules' business.
+The functions are pure: text and values in, text and values out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tinyhost_sdk import names, wire
 
 from .. import codec
+from ..errors import InvalidCall
 from ..model import CallContext, Manifest, ToolResult, ToolSpec
+from .base import Conduct, Dialect, Link
 
-NAME = "native"
 HOOK_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._/-]{0,127}")
 TOOL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_HOOK = names.HOOK_INVOKE
 _MAX_TOOLS = 1024
 _MAX_CONCURRENCY = 1024
 
 
-def rules(max_line: int) -> wire.Rules:
-    """The wire's rules: the original host never looked at the jsonrpc member."""
-    return wire.Rules(max_line=max_line, require_jsonrpc=False)
+class Native(Dialect):
+    """See the module and docs/protocol.md."""
+
+    name = "native"
+
+    def __init__(self) -> None:
+        self._manifest = Manifest()
+
+    def conduct(self, max_line: int) -> Conduct:
+        """The original host never looked at the jsonrpc member, so it may be missing."""
+        return Conduct(rules=wire.Rules(max_line=max_line, require_jsonrpc=False))
+
+    async def handshake(self, link: Link) -> Manifest:
+        """One request, answered by the manifest."""
+        params = encode_initialize(link.directory, link.options)
+        result = await link.request(names.INITIALIZE, params, timeout=link.timeouts.handshake)
+        self._manifest = read_manifest(link.plugin, result)
+        return self._manifest
+
+    async def invoke_hook(self, link: Link, name: str, input: Mapping[str, Any] | None) -> Any:
+        """hook/invoke"""
+        params = encode_hook(name, input)
+        timeout = link.timeouts.hook
+        return decode_hook(await link.request(_HOOK, params, timeout=timeout, hook=True))
+
+    async def call_tool(
+        self,
+        link: Link,
+        tool: ToolSpec,
+        args: str,
+        context: CallContext,
+        on_progress: Callable[[str], None] | None,
+    ) -> ToolResult:
+        """tool/call"""
+        result = await link.request(
+            names.TOOL_CALL,
+            encode_tool(tool.name, args, context),
+            timeout=link.timeouts.tool,
+            cap=link.timeouts.tool_cap,
+            on_progress=on_progress,
+        )
+        return decode_tool(result)
+
+    async def goodbye(self, link: Link, grace: float) -> None:
+        """The dispose hook, for those that declared it."""
+        if names.DISPOSE in self._manifest.hooks:
+            timeout = min(link.timeouts.hook, grace)
+            params = encode_hook(names.DISPOSE, None)
+            await link.request(_HOOK, params, timeout=timeout, hook=True, at_once=True)
+
+    def notified(self, link: Link, message: wire.Notification) -> None:
+        """tool/progress"""
+        params = message.params
+        if (
+            message.method == names.TOOL_PROGRESS
+            and self._manifest.progress
+            and type(params) is dict
+        ):
+            text = params.get("message")
+            link.extend(params.get("id"), text if type(text) is str else "")
+
+    def cancelled(self, link: Link, id: int, method: str) -> None:
+        """tool/cancel, for those that offer it."""
+        if self._manifest.cancel and method == names.TOOL_CALL:
+            link.notify(names.TOOL_CANCEL, codec.dumps({"id": id}))
 
 
 def encode_initialize(directory: str, options: Mapping[str, Any]) -> str:
@@ -36,10 +99,16 @@ def encode_initialize(directory: str, options: Mapping[str, Any]) -> str:
 
 
 def encode_hook(name: str, input: Mapping[str, Any] | None) -> str:
-    """Params of hook/invoke; `input` is left out when there is none, as for dispose."""
+    """Params of hook/invoke; `input` is left out when there is none, as for dispose.
+
+    Raises InvalidCall for input that is not JSON.
+    """
     if input is None:
         return codec.dumps({"name": name})
-    return codec.dumps({"name": name, "input": input})
+    try:
+        return codec.dumps({"name": name, "input": input})
+    except (TypeError, ValueError) as error:
+        raise InvalidCall(f"the input of hook {name} is not JSON: {error}") from error
 
 
 def decode_hook(result: Any) -> Any:
