@@ -28,6 +28,8 @@ ROOMS = [
         "journal_records",
     ],
     ["manager", "known_guards"],
+    ["launching"],
+    ["zuno", "bingo", "mcp"],
     ["process_plugin", "builtins"],
     ["resolve", "registry", "config", "config_edit", "config_forms", "config_schema"],
     ["link"],

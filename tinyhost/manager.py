@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import trio
 
-from . import ids, paths
+from . import ids, launching, paths
 from .builtins.base import BuiltinPlugin
 from .config import Config
 from .dialects.native import Native
@@ -211,7 +211,7 @@ class Manager:
                 raise PluginSkipped(spec.name) from error
             raise
         settings = spec.settings
-        return Launch(
+        base = Launch(
             dialect=Native,
             command=(found.path,),
             env=child_environment(settings, self._environ),
@@ -221,6 +221,7 @@ class Manager:
             log_path=self._log_path(spec.name),
             secrets=tuple(secret_values(settings, self._environ, spec.options)),
         )
+        return launching.prepare(spec, found, base)
 
     def _log_path(self, name: str) -> str:
         return str(paths.logs_dir(self._environ) / f"plugin-{name}.log")

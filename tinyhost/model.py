@@ -149,7 +149,11 @@ class PluginSpec:
 
 @attrs.frozen
 class Resolved:
-    """A plugin's program: absolute path, and the place it was found in, in words."""
+    """Where a plugin is: an absolute path, and the place it was found in, in words.
+
+    dialect: the wire it speaks. path: its program, or for "zuno" and "bingo" its folder.
+    """
 
     path: str
     source: str
+    dialect: str = "native"

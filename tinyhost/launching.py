@@ -1,0 +1,26 @@
+"""How plugins of each dialect are started, once they have been found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from .errors import LoadError
+from .model import PluginSpec, Resolved
+from .process_plugin import Launch
+
+# For each dialect but the native one: the function that turns the native way of starting a
+# program into its own. It may raise LoadError, stage "resolve", and ConfigError.
+_PREPARE: dict[str, str] = {}
+
+
+def prepare(spec: PluginSpec, found: Resolved, base: Launch) -> Launch:
+    """The launch of a plugin that was found; `base` is right for a native program."""
+    if found.dialect == "native":
+        return base
+    place = _PREPARE.get(found.dialect)
+    if place is None:
+        raise LoadError(spec.name, "resolve", f"no such dialect: {found.dialect}")
+    module, _, function = place.partition(":")
+    own: Callable[[PluginSpec, Resolved, Launch], Launch] = getattr(import_module(module), function)
+    return own(spec, found, base)
