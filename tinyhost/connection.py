@@ -61,6 +61,7 @@ class Connection:
             on_broken=self.give_up,
         )
         self.broken: str | None = None  # why the peer was given up, in words
+        self.usable = True  # neither given up nor ended
         self._broke = trio.Event()
         self._nursery: trio.Nursery | None = None
         self._early: list[Callable[[], Awaitable[None]]] = []  # tasks from before `run`
@@ -99,6 +100,7 @@ class Connection:
             self._finish()
 
     def _finish(self) -> None:
+        self.usable = False
         self.process.reap()
         self.log.close()
         os.close(self.process.stderr)
@@ -113,6 +115,7 @@ class Connection:
 
     def give_up(self, reason: str) -> None:
         """End the process soon; `reason` follows the plugin's name in words."""
+        self.usable = False
         if self.broken is None:
             self.broken = reason
             self._broke.set()

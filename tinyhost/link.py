@@ -32,8 +32,15 @@ class PluginLink:
         self.connection = connection
         self._peer = connection.peer
         self._on_changed = on_changed
-        # The handshake's deadline, for all its requests together; None when it is over.
-        self.ready_by: float | None = trio.current_time() + timeouts.handshake
+        # The handshake's deadline, for all its requests together.
+        self._ready_by = trio.current_time() + timeouts.handshake
+        self._ready = False
+
+    def handshake_done(self) -> None:
+        """From now on requests have their own deadlines, and manifests may change."""
+        self._ready = True
+        # The hot path: one coroutine less for each call.
+        self.request = self._peer.call  # type: ignore[method-assign]
 
     async def request(
         self,
@@ -47,9 +54,8 @@ class PluginLink:
         on_progress: Callable[[str], None] | None = None,
         on_sent: Callable[[int], None] | None = None,
     ) -> Any:
-        """Send a request and return its result; see Peer.call."""
-        if self.ready_by is not None:
-            timeout = min(timeout, max(0.0, self.ready_by - trio.current_time()))
+        """Send a request of the handshake and return its result; see Peer.call."""
+        timeout = min(timeout, max(0.0, self._ready_by - trio.current_time()))
         return await self._peer.call(
             method,
             params,
@@ -90,7 +96,7 @@ class PluginLink:
 
     def changed(self, manifest: Manifest) -> None:
         """The plugin offers something else now."""
-        if self.ready_by is None:
+        if self._ready:
             self._on_changed(manifest)
 
     def give_up(self, reason: str) -> None:

@@ -152,9 +152,7 @@ class Peer:
             while not call.done:
                 if not self._standby or self._leading or self.output_ended:
                     await call.park()
-                elif self._quick and self._answers_soon():
-                    self._read()
-                else:
+                elif not self._quick or not await self._read_soon():
                     await self._lead()
         except BaseException:
             self._abandon(call)
@@ -183,17 +181,18 @@ class Peer:
         self._yield_at = now + _YIELD_AFTER
         self._read()
 
-    def _answers_soon(self) -> bool:
+    async def _read_soon(self) -> bool:
         """Wait in the kernel, with everything else of this thread, for a quick answer."""
         if len(self._pending) != 1 or time.perf_counter() > self._yield_at:
             return False
-        if trio.current_effective_deadline() == -math.inf:
-            return False  # cancelled, which the scheduler knows how to tell
+        await trio.lowlevel.checkpoint_if_cancelled()
         self._calls_seen = True
         try:
             ready, _, _ = select.select([self._from], [], [], _PATIENCE)
         except (OSError, ValueError):  # a descriptor too great for select
             return False
+        if ready:
+            self._read()
         return bool(ready)
 
     def _abandon(self, call: Call) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import trio
@@ -44,8 +44,6 @@ from .supervise import BREAKER_WINDOW, Supervisor
 
 _log = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
-
 StartTask = Callable[[Callable[[], Awaitable[None]]], None]
 # Called with "died", "restarted" or "changed", the plugin, and what happened in words.
 Observe = Callable[[str, Plugin, str], None]
@@ -57,7 +55,11 @@ def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
 
 @attrs.frozen(kw_only=True)
 class Launch:
-    """All that is needed to start one plugin's process, any number of times."""
+    """All that is needed to start one plugin's process, any number of times.
+
+    verify: called in a thread before each start; raises LoadError when the plugin's files are
+    not what they should be.
+    """
 
     dialect: Callable[[], Dialect]
     command: Sequence[str]
@@ -67,6 +69,7 @@ class Launch:
     settings: PluginSettings
     log_path: str | None = None
     secrets: Sequence[str] = ()
+    verify: Callable[[], None] | None = None
 
 
 class ProcessPlugin(Plugin):
@@ -154,9 +157,7 @@ class ProcessPlugin(Plugin):
     @property
     def _live(self) -> Connection | None:
         connection = self._connection
-        if connection is None or connection.ended.is_set() or connection.broken is not None:
-            return None
-        return connection
+        return connection if connection is not None and connection.usable else None
 
     def _count(self, connection: Connection | None) -> Counters:
         total = attrs.evolve(self._counters)
@@ -183,6 +184,7 @@ class ProcessPlugin(Plugin):
     async def start(self) -> None:
         """Spawn and shake hands. Raises LoadError, and then nothing is left running."""
         launch = self._launch
+        await self._verify()
         began = trio.current_time()
         process = self._spawn()
         self._spawn_s = trio.current_time() - began
@@ -221,6 +223,13 @@ class ProcessPlugin(Plugin):
         self._handshake_s = trio.current_time() - began - self._spawn_s
         self._connection, self._dialect, self._link = connection, dialect, link
 
+    async def _verify(self) -> None:
+        if self._launch.verify is None:
+            return
+        await trio.to_thread.run_sync(self._launch.verify)
+        if self._stopping:
+            raise LoadError(self.name, "resolve", "it was stopped before it was started")
+
     def _manifest_changed(self, manifest: Manifest) -> None:
         self._manifest = manifest
         self._observe("changed", self, "")
@@ -246,7 +255,7 @@ class ProcessPlugin(Plugin):
             raise await self._failed_handshake(connection, error) from error
         if connection.ended.is_set() or self._stopping:
             raise await self._failed_handshake(connection, connection.death())
-        link.ready_by = None
+        link.handshake_done()
         connection.peer.concurrency = manifest.concurrency
         if manifest.max_line:
             connection.peer.max_line_out = manifest.max_line
@@ -284,16 +293,12 @@ class ProcessPlugin(Plugin):
         _log.warning("%s", death)
         self._observe("died", self, str(death))
 
-    async def _ensure_live(self) -> Connection:
-        return self._live or await self._start_again()
-
-    async def _start_again(self) -> Connection:
+    async def _start_again(self) -> PluginLink:
         async with self._start_lock:
             if self._connection is not None and self._connection.broken is not None:
                 await self._connection.ended.wait()
-            live = self._live
-            if live is not None:
-                return live
+            if self._live is not None and self._link is not None:
+                return self._link
             self._refuse_restart()
             try:
                 await self.start()
@@ -301,8 +306,8 @@ class ProcessPlugin(Plugin):
                 self._died(PluginDied(self.name, f"could not be started again: {error}"))
                 raise
             self._restarted()
-            assert self._connection is not None
-            return self._connection
+            assert self._link is not None
+            return self._link
 
     def _restarted(self) -> None:
         self._counters.restarts += 1
@@ -339,8 +344,17 @@ class ProcessPlugin(Plugin):
 
     async def invoke_hook(self, name: str, input: Mapping[str, Any] | None = None) -> Any:
         """Call a hook and return the plugin's output; None is no opinion."""
-        link = await self._ready_link()
-        return await self._counted("hook", name, self._dialect.invoke_hook(link, name, input))
+        link = self._link
+        if link is None or not link.connection.usable:
+            link = await self._start_again()
+        self._counters.calls += 1
+        try:
+            return await self._dialect.invoke_hook(link, name, input)
+        except (PluginError, ValueError) as error:
+            failure = self._failure(f"hook {name}", error)
+            if failure is error:
+                raise
+            raise failure from error
 
     async def call_tool(
         self,
@@ -358,32 +372,30 @@ class ProcessPlugin(Plugin):
             text = codec.dumps(args)
         except (TypeError, ValueError) as error:
             raise InvalidCall(f"the arguments of {tool.id} are not JSON: {error}") from error
-        link = await self._ready_link()
-        calling = self._dialect.call_tool(link, tool, text, context, on_progress)
-        return await self._counted("tool", tool.name, calling)
-
-    async def _counted(self, kind: str, name: str, calling: Awaitable[_T]) -> _T:
+        link = self._link
+        if link is None or not link.connection.usable:
+            link = await self._start_again()
         self._counters.calls += 1
         try:
-            return await calling
-        except CallTimeout as error:
+            return await self._dialect.call_tool(link, tool, text, context, on_progress)
+        except (PluginError, ValueError) as error:
+            failure = self._failure(f"tool {tool.name}", error)
+            if failure is error:
+                raise
+            raise failure from error
+
+    def _failure(self, what: str, error: PluginError | ValueError) -> PluginError:
+        """Count a failed call; an answer of the wrong form becomes a ProtocolError."""
+        if isinstance(error, CallTimeout):
             if error.busy:
                 self._counters.busy += 1
             else:
                 self._counters.timeouts += 1
-            raise
-        except PluginError:
-            self._counters.errors += 1
-            raise
-        except ValueError as error:
-            self._counters.errors += 1
-            raise ProtocolError(self.name, f"{kind} {name}", str(error)) from error
-
-    async def _ready_link(self) -> PluginLink:
-        if self._live is None:
-            await self._start_again()
-        assert self._link is not None
-        return self._link
+            return error
+        self._counters.errors += 1
+        if isinstance(error, PluginError):
+            return error
+        return ProtocolError(self.name, what, str(error))
 
     # --- stopping
 
