@@ -23,6 +23,7 @@ from tinyhost_sdk import names
 from . import codec, ids, paths, spill
 from .asking import Asker, Consent, Headless, save_project_rule
 from .builtins.base import BuiltinPlugin
+from .command import run as run_program
 from .config import Config
 from .config_values import Problem
 from .dispatch import AfterResult, BeforeResult, Dispatcher
@@ -114,6 +115,31 @@ class Command:
 
 Run = Callable[[str], Awaitable[ToolResult]]
 RunCommand = Callable[[Command], Awaitable[ToolResult]]
+
+_CAPTURED_MOST = 1024 * 1024  # bytes of a command's standard output
+
+
+async def run_captured(command: Command) -> ToolResult:
+    """Run a command to its end: standard output, then standard error and how it ended if not well.
+
+    Cancelling the caller ends the command with its process group. Raises LoadError when it
+    cannot be started.
+    """
+    ended = await run_program(
+        command.argv,
+        owner=COMMAND_TOOL,
+        env=command.env,
+        directory=command.directory,
+        most=_CAPTURED_MOST,
+    )
+    parts = [ended.stdout.decode(errors="replace")]
+    if ended.stdout_cut:
+        parts.append(f"[output cut after {_CAPTURED_MOST} bytes]")
+    if ended.stderr:
+        parts.append(ended.stderr.decode(errors="replace"))
+    if not ended.ok:
+        parts.append(f"[the command {ended.status}]")
+    return ToolResult("\n".join(part for part in parts if part), is_error=not ended.ok)
 
 
 class Host:
@@ -308,13 +334,15 @@ class Host:
         self,
         command: str | Sequence[str],
         session: Session,
-        run: RunCommand,
+        run: RunCommand | None = None,
     ) -> Outcome:
         """Run a command the guarded way, as tool `bash` with args {"command": text}.
 
         command: shell text, or words that no shell reads. `run` runs it, in the environment
-        that the plugins agreed on. Raises CallDenied, and what `run` raises.
+        that the plugins agreed on; without one it is run with nothing on its standard input,
+        and its output is the content. Raises CallDenied, and what `run` raises.
         """
+        runner = run or run_captured
         given = command if isinstance(command, str) else shlex.join(command)
 
         async def run_it(text: str) -> ToolResult:
@@ -322,7 +350,7 @@ class Host:
             as_given = not isinstance(command, str) and wanted == given
             argv = list(command) if as_given else ["/bin/sh", "-c", wanted]
             env = await self.shell_env(session)
-            return await run(Command(argv, env, session.directory))
+            return await runner(Command(argv, env, session.directory))
 
         return await self._guarded(COMMAND_TOOL, {"command": given}, session, run_it)
 

@@ -384,6 +384,19 @@ async def test_a_command_runs_with_the_plugins_environment(
         assert event.env["GONE"] == "x"
 
 
+async def test_without_a_runner_the_output_is_captured(home: Path) -> None:
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        session = await host.session_start(home)
+        outcome = await host.run_command(["printf", "%s", "a  b"], session)
+        assert (outcome.content, outcome.is_error) == ("a  b", False)
+        outcome = await host.run_command("pwd; echo oops >&2; exit 3", session)
+        assert outcome.content == f"{home}\n\noops\n\n[the command exited with status 3]"
+        assert outcome.is_error
+        outcome = await host.run_command("cat; head -c 3000000 /dev/zero | tr '\\0' x", session)
+        assert len(outcome.content) < 200_000
+        assert outcome.content.startswith("xxx")
+
+
 async def test_a_rewritten_command_runs_as_it_was_rewritten(home: Path) -> None:
     watcher = Watcher(rewrite='{"command": "echo rewritten"}')
     async with open_host(config(home), origin=Origin.PERSON) as host:
