@@ -1,0 +1,141 @@
+"""`tinyhost command`: the commands that plugins offer to a person, such as /wordcount."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tinyhost_cli import output
+from tinyhost_cli.common import Setup, host_options, plugin_option, read_config, wanted_specs
+from tinyhost_cli.lazy import LazyGroup
+
+if TYPE_CHECKING:
+    from tinyhost.bingo.messages import CommandOutcome
+    from tinyhost.bingo.types import Completion
+    from tinyhost.host import Host
+    from tinyhost.manager import Loaded, Manager
+    from tinyhost.offers import Offer
+
+command = LazyGroup(
+    "command",
+    help="Run the commands that plugins offer.",
+    lazy={
+        "list": (f"{__name__}:list_commands", "List the commands of plugins"),
+        "run": (f"{__name__}:run", "Run a command, and show what it comes to"),
+        "complete": (f"{__name__}:complete", "Show how a command line could go on"),
+    },
+)
+
+
+@click.command("list")
+@plugin_option
+@host_options
+def list_commands(setup: Setup) -> int:
+    """Load the plugins, and list the commands that they offer.
+
+    Exit code 1 when a plugin did not load.
+    """
+    from tinyhost_cli.describe import loaded_value
+    from tinyhost_cli.hosting import failures, report_failures, with_plugins
+
+    async def look(
+        manager: Manager, loaded: Sequence[Loaded]
+    ) -> tuple[Sequence[dict[str, Any]], Sequence[Loaded]]:
+        return [_value(offer) for offer in manager.offers.of("commands").values()], loaded
+
+    config = read_config(setup)
+    rows, loaded = with_plugins(setup, config, wanted_specs(setup, config), look)
+    if setup.as_json:
+        failed = [loaded_value(result) for result in failures(loaded)]
+        output.emit({"commands": rows, "failed": failed})
+        return 1 if failed else 0
+    if rows:
+        output.table(
+            ("COMMAND", "PLUGIN", "ARGUMENTS", "DESCRIPTION"),
+            [(f"/{row['name']}", row["plugin"], _arguments(row), row["hint"]) for row in rows],
+        )
+    return 1 if report_failures(loaded) else 0
+
+
+def _value(offer: Offer) -> dict[str, Any]:
+    from tinyhost.bingo.forms import write
+
+    return {"plugin": offer.plugin.name, **write(offer.what.spec)}
+
+
+def _arguments(row: dict[str, Any]) -> str:
+    args = row["args"]
+    return str(args.get("hint") or args.get("source") or "-")
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("name")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@plugin_option
+@host_options
+def run(setup: Setup, name: str, args: Sequence[str]) -> int:
+    """Run a command: tinyhost command run [OPTIONS] /NAME [ARGS]...
+
+    What is behind the name is the command's own, joined by spaces. At a terminal a view is
+    shown as tables, trees and the like, elsewhere as text. Text for a model is printed.
+    """
+    from tinyhost_cli.hosting import report_failures, with_host
+
+    name, _, first = name.partition(" ")
+    typed = " ".join([*([first] if first else []), *args])
+
+    async def ask(host: Host, loaded: Sequence[Loaded]) -> CommandOutcome:
+        report_failures(loaded)
+        session = await host.session_start(setup.directory)
+        try:
+            return await host.manager.offers.run_command(
+                name, typed, directory=session.directory, session=session.id
+            )
+        finally:
+            await host.session_end(session)
+
+    config = read_config(setup)
+    outcome = with_host(setup, config, wanted_specs(setup, config), ask)
+    if setup.as_json:
+        from tinyhost.bingo.forms import write
+
+        output.emit({"command": name.removeprefix("/"), "outcome": write(outcome)})
+    else:
+        _show(outcome)
+    return 0
+
+
+def _show(outcome: CommandOutcome) -> None:
+    from tinyhost.bingo.commands import outcome_text
+    from tinyhost.bingo.messages import OutcomeView
+
+    if isinstance(outcome, OutcomeView) and sys.stdout.isatty():
+        from tinyhost_cli.views import print_view
+
+        print_view(outcome.view)
+    elif text := outcome_text(outcome):
+        output.content(text if text.endswith("\n") else text + "\n")
+
+
+@click.command()
+@click.argument("text")
+@plugin_option
+@host_options
+def complete(setup: Setup, text: str) -> int:
+    """Show how TEXT, such as "/wordcount no", could go on: names, or a command's arguments."""
+    from tinyhost_cli.hosting import report_failures, with_host
+
+    async def ask(host: Host, loaded: Sequence[Loaded]) -> Sequence[Completion]:
+        report_failures(loaded)
+        return await host.manager.offers.complete(text, directory=host.directory)
+
+    config = read_config(setup)
+    found = with_host(setup, config, wanted_specs(setup, config), ask)
+    if setup.as_json:
+        output.emit({"completions": [{"value": c.value, "label": c.label} for c in found]})
+    elif found:
+        output.table(("VALUE", "LABEL"), [(c.value, c.label or "-") for c in found])
+    return 0

@@ -1,0 +1,1 @@
+"""What the bingo dialect needs beside its translator: types, manifests, and each capability."""
