@@ -17,6 +17,7 @@ BOUND_S = 60  # for one conversation; far more than it takes
 
 MANIFEST = {
     "id": "word-count",
+    "version": "1.0",
     "tools": [
         {
             "name": "count",
@@ -325,3 +326,17 @@ def test_the_shell_example_says_that_it_needs_awk(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert b"word-count needs awk: install" in done.stderr
+
+
+def test_the_check_of_plugins_finds_nothing_amiss(example: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tinyhost_cli.main", "plugin", "check", "--json"]
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    call = 'count={"text": "a b"}'
+    done = subprocess.run(
+        [*command, example[0], "--call", call], env=env, capture_output=True, timeout=BOUND_S
+    )
+    report = json.loads(done.stdout)
+    amiss = [found for found in report["checks"] if found["outcome"] in ("failed", "warning")]
+    assert amiss == []
+    assert report["passed"]
+    assert done.returncode == 0

@@ -95,7 +95,7 @@ func manifest() any {
 	for _, h := range hooks {
 		names = append(names, h.name)
 	}
-	return map[string]any{"id": "word-count", "tools": tools, "hooks": names}
+	return map[string]any{"id": "word-count", "version": "1.0", "tools": tools, "hooks": names}
 }
 
 func callTool(params json.RawMessage) (any, error) {

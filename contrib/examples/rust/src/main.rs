@@ -44,6 +44,7 @@ impl Plugin for WordCount {
         ];
         Value::object([
             ("id", Value::string("word-count")),
+            ("version", Value::string("1.0")),
             ("tools", Value::Array(vec![count])),
             (
                 "hooks",
