@@ -1,0 +1,75 @@
+"""Masking the secrets in a text: all rules together."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from . import assignments, blocks, headers, jsontext, manifests, names, shapes, spans, urls, vendors
+from .spans import Span
+
+# JSON in a string of JSON in a string of JSON: what lies deeper is read as plain text.
+_DEEPEST = 4
+
+LABELS = frozenset(
+    (
+        *(blocks.LABEL, manifests.LABEL),
+        *(*headers.LABELS, *names.LABELS, *shapes.LABELS, *urls.LABELS, *vendors.LABELS),
+    )
+)
+
+
+class Rules(NamedTuple):
+    """What a person may change: classes that are left alone, and further names of secrets."""
+
+    allow: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+class Sanitized(NamedTuple):
+    """The text without its secrets, and how many there were of each class."""
+
+    text: str
+    counts: Counter[str]
+
+
+def sanitize(text: str, rules: Rules = Rules()) -> Sanitized:  # noqa: B008
+    """Put [REDACTED:class] in the place of each secret. JSON stays valid JSON.
+
+    The time it takes is proportional to the length of the text, whatever the text is.
+    """
+    return _sanitize(text, rules, 0)
+
+
+def _sanitize(text: str, rules: Rules, depth: int) -> Sanitized:
+    inside: Counter[str] = Counter()
+
+    def inner(part: str) -> str:
+        result = _sanitize(part, rules, depth + 1)
+        inside.update(result.counts)
+        return result.text
+
+    found = sorted(_find(text, rules))
+    places = jsontext.documents(text) if depth < _DEEPEST else ()
+    kept: list[Span] = []
+    at, starts = 0, [span.start for span in found]
+    for place in places:
+        first, last = (bisect_left(starts, edge) for edge in place)
+        kept += (span._replace(end=min(span.end, place[0])) for span in found[at:first])
+        kept += jsontext.mask(text, place, found[first:last], inner, rules.names)
+        at = last
+    kept += found[at:]
+    result, counts = spans.replace(text, spans.merge(text, kept, rules.allow))
+    return Sanitized(result, counts + inside)
+
+
+def _find(text: str, rules: Rules) -> Iterator[Span]:
+    yield from blocks.find(text)
+    yield from shapes.find(text)
+    yield from vendors.find(text)
+    yield from headers.find(text)
+    yield from urls.find(text)
+    yield from manifests.find(text, rules.names)
+    yield from assignments.find(text, rules.names)

@@ -1,0 +1,59 @@
+"""Tokens that are known by their own form, wherever they stand.
+
+Every expression begins with a fixed word and reads on through one set of characters, up to a
+bound: a text of any kind is read in time proportional to its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .spans import SHAPED, Span
+
+_SHAPES = {
+    "openai-key": r"sk-(?=[\w\-]{0,200}[0-9A-Z])[\w\-]{20,300}+",
+    "github-token": r"github_pat_\w{20,300}+",
+    "openshift-token": r"sha256~[\w\-]{20,300}+",
+    "slack-token": r"(?:xox[a-z]|xapp)-[0-9A-Za-z\-.%]{10,400}+",
+    "google-key": r"AIza[\w\-]{30,60}+",
+    "google-token": r"ya29\.[\w\-.]{20,2000}+",
+    "google-secret": r"GOCSPX-[\w\-]{20,60}+",
+    "npm-token": r"npm_[0-9A-Za-z]{30,60}+",
+    "pypi-token": r"pypi-[\w\-]{50,500}+",
+    "huggingface-token": r"hf_[0-9A-Za-z]{30,100}+",
+    "stripe-key": r"(?:[rs]k_(?:live|test)|whsec)_[0-9A-Za-z+/=]{16,255}+",
+    "docker-token": r"dckr_(?:pat|oat)_[\w\-]{20,100}+",
+    "digitalocean-token": r"do[oprt]_v1_[0-9a-f]{40,100}+",
+    "vault-token": r"hv[bsr]\.[\w\-]{20,400}+",
+    "age-key": r"AGE-SECRET-KEY-1[0-9A-Z]{50,70}+",
+    "shopify-token": r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,64}+",
+    "square-key": r"sq0(?:atp|csp)-[\w\-]{20,60}+",
+    "databricks-token": r"dapi[0-9a-f]{32}(?:-\d)?+",
+    "gitlab-token": (r"gl(?:pat|dt|rt|ft|soat|cbt|ptt|imt|agent|oas|ffct|wt)-[\w\-.]{20,1100}+"),
+    "jwt": r"eyJ[\w\-]{8,8000}+\.[\w\-]{8,16000}+(?:\.[\w\-]{0,4000}+){0,3}",
+    "password-hash": r"(?:\$(?:2[abxy]?|5|6|7|y|gy)\$|\$argon2(?:id|i|d)\$)[\w$./=,+\-]{30,400}+",
+}
+# A token does not begin inside a word.
+_SHAPE = re.compile(
+    "|".join(
+        f"(?P<{label.replace('-', '_')}>(?<![0-9A-Za-z]){form})" for label, form in _SHAPES.items()
+    )
+)
+# Hardly any text has one of these, and finding a fixed word is much faster than the rest.
+_BEGINNINGS = (
+    *("sk-", "sha256~", "xox", "xapp-", "AIza", "ya29.", "GOCSPX", "npm_", "pypi-", "hf_"),
+    *("sk_", "rk_", "whsec_", "dckr_", "_v1_", "hv", "AGE-", "shp", "sq0", "dapi", "gl", "eyJ"),
+    *("github_pat_", "$"),
+)
+_LABELS = {label.replace("-", "_"): label for label in _SHAPES}
+
+LABELS = tuple(_SHAPES)
+
+
+def find(text: str) -> Iterator[Span]:
+    if not any(beginning in text for beginning in _BEGINNINGS):
+        return
+    for found in _SHAPE.finditer(text):
+        assert found.lastgroup is not None
+        yield Span(found.start(), found.end(), _LABELS[found.lastgroup], SHAPED)

@@ -1,0 +1,52 @@
+"""Passwords and signatures in addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import values
+from .spans import PLACED, Span
+
+LABELS = ("url-password", "signature")
+
+_WINDOW = 1024  # characters from the beginning of an address to the end of its password
+_CREDENTIALS = re.compile(
+    r"://(?P<user>[^\s/@:?#\[\]\"'<>`\\]{0,256}+):(?P<rest>[^\s\"'<>`\\]{1,1024}+)"
+)
+# Some take a token in the place of the user and no password.
+_TOKEN = re.compile(r"://(?P<token>[\w\-]{20,256}+)@[\w\[]")
+_PORT = re.compile(r"\d{1,5}(?![^/?#,;)\]}])")
+_HOST = re.compile(r"[\w\[]")
+_SIGNATURE = re.compile(
+    r"[?&;](?:sig|X-(?:Amz|Goog)-(?:Signature|Security-Token))=(?P<value>[\w\-.~+/%=]{16,4096}+)"
+)
+
+
+def find(text: str) -> Iterator[Span]:
+    at = 0
+    while (at := text.find("://", at)) >= 0:
+        found = _CREDENTIALS.match(text, at, at + _WINDOW)
+        end = _password_end(found) if found else 0
+        if found and end:
+            yield Span(found.start("rest"), end, "url-password", PLACED)
+        elif (found := _TOKEN.match(text, at, at + _WINDOW)) and values.looks_random(
+            found["token"]
+        ):
+            yield Span(*found.span("token"), "token", PLACED)
+        at += 3
+    for found in _SIGNATURE.finditer(text):
+        yield Span(*found.span("value"), "signature", PLACED)
+
+
+def _password_end(found: re.Match[str]) -> int:
+    """Where the password ends; 0 when it is none, but a port and a path."""
+    rest, start = found["rest"], found.start("rest")
+    if "@" not in rest or _PORT.match(rest) or rest[0] in "$*%{[(":
+        return 0
+    authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    # Some passwords hold a slash, although they should not.
+    end = (authority if "@" in authority else rest).rindex("@")
+    if not end or not _HOST.match(rest, end + 1):
+        return 0
+    return start + end

@@ -1,0 +1,205 @@
+"""What holds for any text: JSON stays JSON, the rest stays as it is, time stays in proportion."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tinyhost_plugins.log_sanitizer import vendors
+from tinyhost_plugins.log_sanitizer.samples import build, load
+from tinyhost_plugins.log_sanitizer.sanitize import Rules, sanitize
+
+MARKER = re.compile(r"\[REDACTED:([a-z0-9-]+)\]")
+TEXTS = [sample.text for sample in load()]
+KEYS = st.sampled_from(
+    ["password", "token", "api_key", "name", "value", "kind", "data", "auth", "cookie", "a", "é"]
+)
+LEAVES = st.one_of(
+    st.sampled_from([*TEXTS, "Secret", "DB_PASSWORD", "hunter2"]),
+    st.text(max_size=30),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.none() | st.booleans(),
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+PIECES = st.lists(
+    st.sampled_from(
+        [*TEXTS, "\n", " ", '"', "\\", "{", "}", "password=", "token: ", "://u:", "@", "-----"]
+    )
+    | st.text(max_size=8),
+    max_size=6,
+).map("".join)
+
+
+def same_shape(before: Any, after: Any) -> bool:
+    """Whether values differ only where a text, or the number of a password, was masked."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return len(before) == len(after) and all(map(same_shape, before.values(), after.values()))
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(map(same_shape, before, after))
+    if isinstance(after, str) and MARKER.search(after):
+        return not isinstance(before, dict | list | bool) and before is not None
+    return before == after or (isinstance(before, str) and isinstance(after, str))
+
+
+# The first key of a vendor loads a library, which takes its time.
+@settings(deadline=None)
+@given(VALUES, st.sampled_from([None, 2]), st.booleans())
+def test_json_stays_valid_and_keeps_its_shape(value: Any, indent: int | None, ascii: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii)
+    assert same_shape(json.loads(text), json.loads(sanitize(text).text))
+
+
+@settings(deadline=None)
+@given(st.lists(VALUES, max_size=4))
+def test_lines_of_json_each_stay_valid(values: list[Any]) -> None:
+    text = "\n".join(json.dumps({"at": index, "v": value}) for index, value in enumerate(values))
+    for line in sanitize(text).text.splitlines() if text else []:
+        json.loads(line)
+
+
+@settings(deadline=None)
+@given(PIECES)
+def test_what_is_not_masked_stands_as_it_did(text: str) -> None:
+    masked, counts = sanitize(text)
+    assert len(MARKER.findall(masked)) - len(MARKER.findall(text)) <= counts.total()
+    if not counts:
+        assert masked == text
+    # Without JSON in it, everything between two markers comes from the text, in order.
+    if not re.search(r"^\s*[\[{]", text, re.MULTILINE):
+        at = 0
+        for piece in MARKER.sub("\0", masked).split("\0"):
+            at = text.index(piece, at) + len(piece)
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_taken(text: str) -> None:
+    sanitize(text)
+    sanitize(f'{{"password": "{text}"}}')
+
+
+def test_json_keeps_its_blanks_its_numbers_and_its_order() -> None:
+    text = '{ "b":1.0e10,\n\t"password" : "x\\u0041\\"y" , "a":123456789012345678901234567890 }'
+    expected = text.replace('x\\u0041\\"y', "[REDACTED:password]")
+    assert sanitize(text).text == expected
+
+
+def test_a_number_as_password_becomes_a_text() -> None:
+    assert sanitize('{"password": 12345678}').text == '{"password": "[REDACTED:password]"}'
+    assert sanitize('{"max_tokens": 12345678}').text == '{"max_tokens": 12345678}'
+
+
+def test_json_in_a_string_of_json_is_read_and_written_back() -> None:
+    inner = json.dumps({"user": "é", "password": 'a"b'})
+    for depth in range(3):
+        masked = sanitize(json.dumps({"body": inner, "depth": depth}, ensure_ascii=False)).text
+        value = json.loads(masked)["body"]
+        for _ in range(depth):
+            value = json.loads(value)["body"]
+        assert json.loads(value) == {"user": "é", "password": "[REDACTED:password]"}
+        inner = json.dumps({"body": inner})
+
+
+def test_a_lone_surrogate_stays_escaped() -> None:
+    text = '{"note": "é \\ud800 password=hunter2"}'
+    masked = sanitize(text).text
+    assert masked.encode("utf-8").decode() == masked
+    assert json.loads(masked)["note"].startswith("é \ud800 password=[")
+
+
+def test_very_deep_json_is_masked_as_text() -> None:
+    text = "[" * 5000 + '{"password":"hunter2"}' + "]" * 5000
+    assert '"password":"[REDACTED:password]"' in sanitize(text).text
+
+
+def test_only_the_secret_of_a_list_of_manifests_is_masked() -> None:
+    def manifest(kind: str) -> dict[str, Any]:
+        return {"kind": kind, "data": {"user": "Ym9i"}}
+
+    for kinds in (["Secret", "ConfigMap"], ["ConfigMap", "Secret"]):
+        text = json.dumps({"kind": "List", "items": list(map(manifest, kinds))})
+        data = {
+            item["kind"]: item["data"]["user"] for item in json.loads(sanitize(text).text)["items"]
+        }
+        assert data == {"Secret": "[REDACTED:secret-data]", "ConfigMap": "Ym9i"}
+
+
+def test_a_list_of_secrets_as_the_api_gives_it_is_masked() -> None:
+    text = '{"kind":"SecretList","items":[{"metadata":{"name":"x"},"data":{"a":"Yg=="}}]}'
+    assert sanitize(text).text == text.replace("Yg==", "[REDACTED:secret-data]")
+
+
+def test_the_surer_of_two_classes_names_the_marker() -> None:
+    (sample,) = build(["token=«github-token|ghp_~an36~»"])
+    masked, counts = sanitize(sample.text)
+    assert (masked, dict(counts)) == ("token=[REDACTED:github-token]", {"github-token": 1})
+
+
+def test_an_allowed_class_is_left_alone_and_others_are_not() -> None:
+    (sample,) = build(["eyJ~an20~.eyJ~an40~.~url43~ password=hunter2"])
+    jwt = sample.text.split()[0]
+    rules = Rules(allow=frozenset(("jwt",)))
+    assert sanitize(sample.text, rules).text == f"{jwt} password=[REDACTED:password]"
+
+
+def test_further_names_hold_secrets_too() -> None:
+    rules = Rules(names=frozenset(("geheim",)))
+    assert sanitize("GEHEIM=abc\n").text == "GEHEIM=abc\n"
+    assert sanitize("GEHEIM=abc\n", rules).text == "GEHEIM=[REDACTED:password]\n"
+    assert sanitize('{"geheim": "abc"}', rules).text == '{"geheim": "[REDACTED:password]"}'
+
+
+def test_both_ends_of_a_key_that_was_cut_out_of_are_masked() -> None:
+    (sample,) = build(["~rsa0~"])
+    lines = sample.text.split("\n")
+    text = "\n".join(["a", *lines[:3], "[900 characters are left out]", "b c", *lines[3:], "d"])
+    assert sanitize(text).text == (
+        "a\n[REDACTED:private-key]\n[900 characters are left out]\nb c\n[REDACTED:private-key]\nd"
+    )
+
+
+def test_the_library_with_the_rules_of_vendors_has_them_all() -> None:
+    for vendor in vendors._VENDORS:
+        assert vendors._rules(vendor.module, vendor.detector)
+
+
+DASHES = "-" * 5
+HOSTILE = (
+    *("a", " ", "=", '"', "\\", "{", "[", '{"a":', "[1]\n", '{"x":1}\n', "sk-", "AKIA", "eyJa."),
+    *("password=", 'password="', 'password=\\"', "password: ", "password: |\n ", "'password',"),
+    *("glagent-", "://a:", "a://b:c/", f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n", "Authorization: "),
+    *(
+        f"AAAA\n{DASHES}END PRIVATE KEY{DASHES}\n",
+        "Bearer ",
+        "Cookie: a=",
+        "kind: Secret\n",
+        "mysql -p",
+    ),
+    *("docker login ", "--token ", "<password>", "$6$", "password is ", '{"password":"', "A_"),
+    *('{"body":"{\\"password\\":\\"hunter2\\"}"}\n', '{"x":1}\npassword=hunter2\n', "SG.", "&"),
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        begun = time.process_time()
+        sanitize(text)
+        return time.process_time() - begun
+
+    sanitize("password=hunter2 " + "x" * 100)
+    small = min(seconds(8_000) for _ in range(3))
+    # Sixteen times the length: in proportion is 16, with the square it would be 256.
+    assert seconds(128_000) < 60 * small + 0.1
