@@ -18,6 +18,7 @@ class Call:
         "done",
         "error",
         "frame",
+        "given",
         "hook",
         "id",
         "method",
@@ -36,6 +37,7 @@ class Call:
         self.method = method
         self.frame = frame
         self.timeout = timeout
+        self.given = now  # when it was its turn to be sent
         self.deadline = now + timeout
         self.cap = now + max(cap, timeout)
         self.hook = hook

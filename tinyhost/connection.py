@@ -63,6 +63,7 @@ class Connection:
         self.broken: str | None = None  # why the peer was given up, in words
         self.usable = True  # neither given up nor ended
         self._broke = trio.Event()
+        self.given_up = False  # and that is why it ended
         self._nursery: trio.Nursery | None = None
         self._early: list[Callable[[], Awaitable[None]]] = []  # tasks from before `run`
         self._stderr_ended = trio.Event()
@@ -72,7 +73,8 @@ class Connection:
     def status(self) -> str:
         """How the plugin came to its end, in words that follow its name."""
         status = self.process.status or "is gone"
-        if self.broken and self.broken.startswith("was "):
+        # A process that ends by itself closes its pipes, too, which is no news then.
+        if self.broken and (self.given_up or self.broken.startswith("was ")):
             return f"{self.broken} and {status}"
         return status
 
@@ -129,8 +131,9 @@ class Connection:
 
     async def _kill_when_broken(self) -> None:
         await self._broke.wait()
-        if self.peer.output_ended:
+        if self.peer.output_ended or self.peer.input_ended:
             await trio.sleep(_EXIT_GRACE)
+        self.given_up = True
         self.process.signal_group(signal.SIGKILL)
 
     async def _copy_stderr(self) -> None:

@@ -34,12 +34,14 @@ _PATIENCE = 1.0  # seconds that an unneeded guardian gets to end
 
 
 class Guardian:
-    """Started with the first group to guard."""
+    """Started before the first plugin, so that none is unguarded for a moment."""
 
     def __init__(self) -> None:
         self.host_id = secrets.token_hex(16)
         self._lost: set[str] = set()
         self._sweeping = trio.Lock()
+        # Of its own: the program around the host may have filled trio's with slow work.
+        self._threads = trio.CapacityLimiter(1)
         self._pipe = -1
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -57,20 +59,25 @@ class Guardian:
             if plugin_id in self._lost:
                 lost, self._lost = self._lost, set()
                 await trio.to_thread.run_sync(
-                    process_tree.kill_marked, process_tree.PLUGIN_VARIABLE, lost
+                    process_tree.kill_marked,
+                    process_tree.PLUGIN_VARIABLE,
+                    lost,
+                    limiter=self._threads,
                 )
 
     def watch(self, group: int) -> None:
         """Kill this process group when the host is gone. Raises OSError."""
-        if self._process is None:
-            self._start()
+        self.start()
         self._tell(f"+ {group}\n")
 
     def release(self, group: int) -> None:
         """The group has ended; its number may soon be somebody else's."""
         self._tell(f"- {group}\n")
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start it if it does not run. Raises OSError."""
+        if self._process is not None:
+            return
         read_end, self._pipe = os.pipe()
         os.set_blocking(self._pipe, False)
         try:
@@ -96,11 +103,14 @@ class Guardian:
         try:
             os.write(self._pipe, line.encode())
         except OSError:
-            # Somebody killed the guardian. The next plugin gets a new one, which does not
-            # know the groups from before, but finds their processes by the host's id.
+            # Somebody killed the guardian, or stopped it until its pipe was full. The next
+            # plugin gets a new one, which does not know the groups from before, but finds
+            # their processes by the host's id.
+            process, self._process = self._process, None
+            if process is not None:
+                process.kill()  # before its pipe ends, which tells it to kill the plugins
+                process.wait()
             self._close_pipe()
-            if self._process is not None and self._process.poll() is not None:
-                self._process = None
 
     def _close_pipe(self) -> None:
         if self._pipe >= 0:

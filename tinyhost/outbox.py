@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
+from collections.abc import Callable
 
 import trio
 
@@ -16,10 +17,15 @@ from .call import Call
 
 
 class Outbox:
-    """Writes to a non-blocking descriptor, which it owns and closes."""
+    """Writes to a non-blocking descriptor, which it owns and closes.
 
-    def __init__(self, fd: int) -> None:
+    on_closed is called when a frame finds that nobody reads the pipe any more.
+    """
+
+    def __init__(self, fd: int, on_closed: Callable[[], None]) -> None:
         self._fd = fd
+        self._on_closed = on_closed
+        self._unread = False  # nobody has the other end open
         self._waiting: deque[tuple[memoryview, Call | None]] = deque()
         self._wake = trio.Event()
 
@@ -28,25 +34,33 @@ class Outbox:
         """Whether the pipe took everything so far."""
         return not self._waiting
 
+    @property
+    def waiting(self) -> int:
+        """Frames that the pipe has not taken yet."""
+        return len(self._waiting)
+
     def write(self, frame: bytes, call: Call | None = None) -> None:
         """Write a frame, now or as soon as the pipe takes it. Marks the call as sent."""
         written = 0
         if not self._waiting:
             written = self._write(frame)
-        if call is not None and written:
+        if call is not None and written and not self._unread:
             call.sent = True
         if written < len(frame):
             self._waiting.append((memoryview(frame)[written:], call))
             self._wake.set()
 
     def _write(self, data: bytes | memoryview) -> int:
+        if self._fd < 0:
+            return len(data)
         try:
             return os.write(self._fd, data)
         except BlockingIOError:
             return 0
         except OSError:
-            # The plugin closed its input. What it still says on its output, and how it
-            # ends, tells more than this error, so those who watch these decide.
+            # The plugin closed its input, or is dying. Nothing of this was seen.
+            self._unread = True
+            self._on_closed()
             return len(data)
 
     def take_back(self, call: Call) -> bool:
@@ -57,7 +71,7 @@ class Outbox:
             if owner is call:
                 del self._waiting[index]
                 return True
-        return False
+        return self._unread or self._fd < 0
 
     async def run(self) -> None:
         """Write what had to wait. Runs until cancelled."""
@@ -73,7 +87,7 @@ class Outbox:
         while self._waiting:
             rest, call = self._waiting[0]
             written = self._write(rest)
-            if call is not None and written:
+            if call is not None and written and not self._unread:
                 call.sent = True
             if written < len(rest):
                 self._waiting[0] = (rest[written:], call)

@@ -32,8 +32,12 @@ from .dialects.base import Conduct
 from .errors import CallTimeout, FrameTooLarge, PluginError, ProtocolError, RemoteError
 from .outbox import Outbox
 
-_CHUNK = 64 * 1024
-_READS_IN_A_ROW = 16  # then others get a turn
+# Short lines of junk cost the most for their length, a few milliseconds for a chunk of this
+# size. So much, or so many seconds, are read in a row; then others get a turn.
+_CHUNK = 16 * 1024
+_READS_IN_A_ROW = 64
+_TURN = 0.005
+_LAST_TURN = 0.1
 # How long the reader leaves the pipe to the callers after an answer. Taking the pipe back
 # costs a caller more than all else, so it is done only when calls have stopped coming.
 _QUIET = 0.02
@@ -44,6 +48,7 @@ _PATIENCE = 0.0002
 # And the scheduler gets its turn at least this often, whatever a caller does in a loop.
 _YIELD_AFTER = 0.001
 _EXPIRED_KEPT = 1024
+_UNREAD_KEPT = 1024  # frames in the outbox; a plugin may ask and ask, and read no answer
 
 
 class Peer:
@@ -71,9 +76,11 @@ class Peer:
         self.max_line_out = conduct.max_line_out
         self.junk_lines = 0
         self.late_replies = 0
+        self.notifications = 0  # read
+        self.unsent = 0  # notifications and answers that the plugin was not there to read
         self.timeouts_in_row = 0
         self.last_junk: wire.Junk | None = None
-        self._outbox = Outbox(to_plugin)
+        self._outbox = Outbox(to_plugin, self._input_closed)
         self.run_writer = self._outbox.run
         self._from = from_plugin
         self._conduct = conduct
@@ -89,6 +96,7 @@ class Peer:
         self._waiting_tools: deque[Call] = deque()
         self._broken: Callable[[Call], PluginError] | None = None
         self.output_ended = False  # the plugin will say no more
+        self.input_ended = False  # the plugin will hear no more
         self._leading = False  # a caller waits for the pipe
         self._standby = True  # the reader leaves the pipe to callers
         self._calls_seen = False
@@ -220,22 +228,31 @@ class Peer:
         self._outbox.write(call.frame, call)
 
     def respond(self, frame: bytes) -> None:
-        """Send the answer to a request of the plugin's."""
-        if self._broken is None:
+        """Send the answer to a request of the plugin's; dropped when it reads none of them."""
+        if self._broken is None and self._outbox.waiting < _UNREAD_KEPT:
             self._outbox.write(frame)
+        else:
+            self.unsent += 1
 
     def notify(self, method: str, params: str) -> None:
         """Send a notification, or drop it when the plugin is not reading."""
         if self._broken is None and self._outbox.empty:
             self._outbox.write(wire.notification(method, params))
+        else:
+            self.unsent += 1
+
+    def _input_closed(self) -> None:
+        self.input_ended = True
+        self._on_broken("closed its standard input")
 
     # --- reading
 
     def drain(self) -> None:
         """Take what the pipe holds, without waiting; of a flood, only the beginning."""
-        self._read()
+        self._read(_LAST_TURN)
 
-    def _read(self) -> None:
+    def _read(self, turn: float = _TURN) -> None:
+        stop_at = 0.0
         for _ in range(_READS_IN_A_ROW):
             if self.output_ended or self._broken is not None:
                 return
@@ -251,6 +268,10 @@ class Peer:
             for message in self._receiver.feed(data):
                 self._take(message)
             if len(data) < _CHUNK:
+                return
+            now = time.perf_counter()
+            stop_at = stop_at or now + turn
+            if now > stop_at:
                 return
 
     def _end_of_output(self) -> None:
@@ -291,6 +312,7 @@ class Peer:
         elif type(message) is wire.Junk:
             self._take_junk(message)
         elif type(message) is wire.Notification:
+            self.notifications += 1
             self._on_notification(message)
         elif type(message) is wire.Request and not self._on_request(message):
             # Where the wire has no requests from plugins, an answer with our own ids in use
@@ -353,11 +375,13 @@ class Peer:
     def _send_waiting(self) -> None:
         while len(self._pending) < self.concurrency:
             if self._waiting_hooks:
-                self._send(self._waiting_hooks.popleft())
+                call = self._waiting_hooks.popleft()
             elif self._waiting_tools:
-                self._send(self._waiting_tools.popleft())
+                call = self._waiting_tools.popleft()
             else:
                 return
+            call.given = trio.current_time()
+            self._send(call)
 
     # --- deadlines
 
@@ -368,7 +392,19 @@ class Peer:
             return
         call.deadline = min(trio.current_time() + call.timeout, call.cap)
         if call.on_progress is not None:
-            call.on_progress(message)
+            try:
+                call.on_progress(message)
+            except Exception as error:
+                self._give_up_on(call, error)
+
+    def _give_up_on(self, call: Call, error: Exception) -> None:
+        """What a caller was told of its call's progress made it fail: it alone is to hear."""
+        del self._pending[call.id]
+        self._forget_answer(call)
+        call.finish(None, error)
+        self._wake_leader()
+        self._on_abandoned(call)
+        self._send_waiting()
 
     async def run_sweeper(self) -> None:
         """End calls whose deadline has passed. Runs until cancelled."""
@@ -394,19 +430,35 @@ class Peer:
             del self._pending[call.id]
             if not self._outbox.take_back(call):
                 call.sent = True
+                self._forget_answer(call)
+            self._count_timeout(call)
         else:
             self._forget_waiting(call)
-        if call.sent:
-            self._expired[call.id] = None
-            if len(self._expired) > _EXPIRED_KEPT:
-                del self._expired[next(iter(self._expired))]
-            self.timeouts_in_row += 1
         seconds = call.timeout
         call.finish(None, CallTimeout(self.plugin, call.method, seconds, sent=call.sent))
+        self._wake_leader()
+
+    def _wake_leader(self) -> None:
+        """Whose call has ended may be the one that waits for the pipe."""
         if self._leading:
             trio.lowlevel.notify_closing(self._from)
-        if call.sent and self.timeouts_in_row == self._conduct.wedged_after:
+
+    def _count_timeout(self, call: Call) -> None:
+        """Count it if the plugin had a fair time to answer, and not what a queue left of it.
+
+        Also when nothing was written: then the plugin did not read all that time.
+        """
+        if call.deadline - call.given < call.timeout / 4:
+            return
+        self.timeouts_in_row += 1
+        if self.timeouts_in_row == self._conduct.wedged_after:
             self._on_broken(f"was given up after {_times(self.timeouts_in_row)}")
+
+    def _forget_answer(self, call: Call) -> None:
+        """Nobody will wait for the answer to this call, and it is no junk if it comes."""
+        self._expired[call.id] = None
+        if len(self._expired) > _EXPIRED_KEPT:
+            del self._expired[next(iter(self._expired))]
 
     # --- the end
 

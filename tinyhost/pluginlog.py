@@ -6,50 +6,66 @@ Values of secrets that the plugin was given are taken out before anything is kep
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 
-from .environment import redact
+from .redaction import redact, redact_shapes
 
 _MAX_FILE = 1024 * 1024  # bytes, then the file is renamed to .1
 _MAX_LINE = 16 * 1024  # bytes kept of one line
 _TAIL = 4096  # characters
+# What may be kept at once, and for each second after that, in bytes. Beyond it, all but the
+# last of the text is dropped: a flood must not take the host's time from other plugins.
+_BURST = 4 * 1024 * 1024
+_RATE = 1024 * 1024
+_LINE_COST = 16  # bytes; a line takes time, however short it is
 
 
 class PluginLog:
-    """Takes the bytes of one process's standard error, line by line.
+    """Takes the bytes of one process's standard error.
 
     path: the log file, or None to keep only the tail. A file that cannot be written is
-    given up quietly: a full disk must not end a plugin.
+    given up quietly: a full disk must not end a plugin. tail: characters of it.
     """
 
-    def __init__(self, path: str | None, secrets: Sequence[str] = ()) -> None:
+    def __init__(self, path: str | None, secrets: Sequence[str] = (), tail: int = _TAIL) -> None:
         self._path = path
         self._secrets = secrets
-        self._line = b""
+        self._most = tail
+        self._line = b""  # not finished; in a flood, the last of the flood
         self._cut = False  # inside a line that is too long
+        self._flooded = 0  # bytes dropped since there is too much
+        self._allowance = float(_BURST)
+        self._filled_at = time.monotonic()
         self._fd = -1
         self._size = 0
-        self._tail = ""
-        self.dropped = 0  # bytes of overlong lines that were not kept
+        self._tail = ""  # of the finished lines
+        self.dropped = 0  # bytes of overlong lines and of floods that were not kept
 
     @property
     def tail(self) -> str:
         """The last of the text, an unfinished last line included."""
-        rest = redact(self._line.decode(errors="replace"), self._secrets)
-        return (self._tail + rest)[-_TAIL:]
+        return (self._tail + self._clean(self._line))[-self._most :]
 
     def write(self, data: bytes) -> None:
         """Take the next bytes."""
+        if not self._may_keep():
+            self._pass_over(data)
+            return
+        if self._flooded:
+            self._end_flood()
         *lines, rest = data.split(b"\n")
-        for line in lines:
-            self._extend(line)
-            self._finish_line()
+        if lines:
+            self._extend(lines[0])
+            self._keep([self._take_line(), *map(self._shorten, lines[1:])])
         self._extend(rest)
 
     def close(self) -> None:
         """Keep an unfinished last line, and close the file."""
+        if self._flooded:
+            self._end_flood()
         if self._line:
-            self._finish_line()
+            self._keep([self._take_line()])
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -62,14 +78,44 @@ class PluginLog:
             self._cut = True
         self._line += piece
 
-    def _finish_line(self) -> None:
-        text = redact(self._line.decode(errors="replace"), self._secrets)
-        if self._cut:
-            text += " [line cut]"
+    def _take_line(self) -> bytes:
+        line = self._line + b" [line cut]" if self._cut else self._line
         self._line, self._cut = b"", False
-        text += "\n"
-        self._tail = (self._tail + text)[-_TAIL:]
+        return line
+
+    def _shorten(self, line: bytes) -> bytes:
+        if len(line) <= _MAX_LINE:
+            return line
+        self.dropped += len(line) - _MAX_LINE
+        return line[:_MAX_LINE] + b" [line cut]"
+
+    def _keep(self, lines: Sequence[bytes]) -> None:
+        text = self._clean(b"\n".join(lines)) + "\n"
+        self._allowance -= len(text) + _LINE_COST * len(lines)
+        self._tail = (self._tail + text)[-self._most :]
         self._append(text.encode(errors="replace"))
+
+    def _clean(self, lines: bytes) -> str:
+        return redact_shapes(redact(lines.decode(errors="replace"), self._secrets))
+
+    def _may_keep(self) -> bool:
+        now = time.monotonic()
+        self._allowance = min(_BURST, self._allowance + (now - self._filled_at) * _RATE)
+        self._filled_at = now
+        return self._allowance > 0
+
+    def _pass_over(self, data: bytes) -> None:
+        """Drop all but the last, which may be what a message has to quote."""
+        text = self._line + data
+        self._line = text[-_MAX_LINE:]
+        self._flooded += len(text) - len(self._line)
+        self.dropped += len(text) - len(self._line)
+
+    def _end_flood(self) -> None:
+        note = f"[{self._flooded} bytes were dropped here: too many at once]"
+        self._flooded = 0
+        *lines, self._line = self._line.split(b"\n")
+        self._keep([note.encode(), *lines[1:]])  # the first is the end of a line at best
 
     def _append(self, data: bytes) -> None:
         if self._path is None:

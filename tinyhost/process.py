@@ -17,6 +17,12 @@ from collections.abc import Mapping, Sequence
 import trio
 
 from .errors import LoadError
+from .launch import BARE, Wrapping
+from .process_tree import signal_members
+
+_MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+# How a process that waits for another says that a signal ended it: this and the number.
+_SIGNALLED = 128
 
 
 class Process:
@@ -33,6 +39,7 @@ class Process:
         to_plugin: int,
         from_plugin: int,
         stderr: int,
+        wrapping: Wrapping = BARE,
     ) -> None:
         self.command = tuple(command)
         self.pid = popen.pid
@@ -40,12 +47,20 @@ class Process:
         self.from_plugin = from_plugin
         self.stderr = stderr
         self._popen = popen
+        self._wrapping = wrapping
         self._reaped = False
 
     @property
     def status(self) -> str | None:
         """How the process ended, in words, or None while it has not been reaped."""
-        return describe_status(self._popen.returncode) if self._reaped else None
+        if not self._reaped:
+            return None
+        code, wrapping = self._popen.returncode, self._wrapping
+        if wrapping.relayed and code > _SIGNALLED:
+            words = describe_status(_SIGNALLED - code) + " in its sandbox"
+        else:
+            words = describe_status(code)
+        return f"{words} (limits: {wrapping.note})" if code and wrapping.note else words
 
     @property
     def returncode(self) -> int | None:
@@ -81,14 +96,13 @@ class Process:
         """
         if self._reaped:
             return
+        if self._wrapping.relayed and number != signal.SIGKILL:
+            # Not to the one that waits for the program: it would end at once, and with it
+            # the time that the program has to end properly.
+            signal_members(self.pid, number)
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
-
-    def discard(self) -> None:
-        """Kill the process, reap it and close its pipes: nobody is going to use it."""
-        self.reap()
-        for fd in (self.to_plugin, self.from_plugin, self.stderr):
-            os.close(fd)
 
     def reap(self) -> None:
         """Kill what is left of the group and take the ended process's status."""
@@ -110,16 +124,24 @@ def describe_status(returncode: int) -> str:
 
 
 def spawn(
-    plugin: str, command: Sequence[str], *, env: Mapping[str, str], directory: str
+    plugin: str,
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    directory: str,
+    wrapping: Wrapping = BARE,
 ) -> Process:
     """Start a process with pipes on its three standard descriptors, and no others open.
 
+    wrapping: what stands before the command, limits and a sandbox.
     The call blocks until the program runs or has failed to: about a millisecond. Raises
     LoadError, stage "spawn".
     """
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
         # Ignored (perhaps inherited so), ended children vanish with their exit status.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if wrapping.prefix and (problem := _wrapped_problem(command[0])):
+        raise LoadError(plugin, "spawn", problem, command=command)
     opened: list[int] = []
     try:
         opened += os.pipe()
@@ -127,7 +149,7 @@ def spawn(
         opened += os.pipe()
         child_in, to_plugin, from_plugin, child_out, stderr, child_err = opened
         popen = subprocess.Popen(
-            list(command),
+            [*wrapping.prefix, *command],
             stdin=child_in,
             stdout=child_out,
             stderr=child_err,
@@ -138,13 +160,13 @@ def spawn(
     except (OSError, ValueError) as error:
         for fd in opened:
             os.close(fd)
-        reason = explain_spawn_error(error, command[0], directory)
+        reason = explain_spawn_error(error, [*wrapping.prefix, *command][0], directory)
         raise LoadError(plugin, "spawn", reason, command=command) from error
     for fd in (child_in, child_out, child_err):
         os.close(fd)
     for fd in (to_plugin, from_plugin, stderr):
         os.set_blocking(fd, False)
-    return Process(popen, command, to_plugin, from_plugin, stderr)
+    return Process(popen, command, to_plugin, from_plugin, stderr, wrapping)
 
 
 def explain_spawn_error(error: Exception, program: str, directory: str) -> str:
@@ -170,6 +192,22 @@ def explain_spawn_error(error: Exception, program: str, directory: str) -> str:
     if number in (errno.EAGAIN, errno.ENOMEM):
         return "the system has no process or memory to spare for it"
     return f"{program} could not be started: {error}"
+
+
+def _wrapped_problem(program: str) -> str:
+    """What would go wrong only after the wrapping has been started, or ""."""
+    if not os.path.exists(program):  # noqa: PTH110
+        return _explain_missing(program)
+    if not os.access(program, os.X_OK):
+        return explain_spawn_error(PermissionError(errno.EACCES, ""), program, "/")
+    if not os.access(program, os.R_OK):
+        return ""  # no script, then
+    head = _first_bytes(program)
+    if head.startswith(b"#!"):
+        interpreter = head[2:].split(b"\n", 1)[0].strip().split(b" ", 1)[0]
+        return "" if os.path.exists(interpreter) else _explain_missing(program)  # noqa: PTH110
+    # A shell would take any other file for a script.
+    return "" if head.startswith((b"\x7fELF", *_MACH_O)) else _explain_not_a_program(program)
 
 
 def _first_bytes(program: str) -> bytes:
@@ -199,7 +237,7 @@ def _explain_not_a_program(program: str) -> str:
         return f"{program} is empty"
     if head.startswith(b"\x7fELF"):
         return f"{program} is built for another kind of processor than this machine's"
-    if head[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"):
+    if head[:4] in _MACH_O:
         return f"{program} is a macOS program, which does not run here"
     if head.startswith(b"MZ"):
         return f"{program} is a Windows program, which does not run here"

@@ -17,35 +17,66 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
 HOST_VARIABLE = "TINYHOST_HOST_ID"
 PLUGIN_VARIABLE = "TINYHOST_PLUGIN_ID"
-_ROUNDS = 10  # a process may fork while it is being looked for
+_ROUNDS = 30  # a process may fork while it is being looked for
 
 
 def kill_marked(variable: str, ids: Collection[str]) -> None:
     """Kill every process with one of these ids in that variable."""
     marks = frozenset(f"{variable}={id}".encode() for id in ids)
+    strangers: set[int] = set()
+    unclear: set[int] = set()
     for _ in range(_ROUNDS):
-        if not sum(_kill(pid, marks) for pid in _pids()):
+        again = False
+        # The newest first, as one that moves on by forking is there for an instant only.
+        for pid in sorted(_pids() - strangers, reverse=True):
+            ours = _is_marked(pid, marks)
+            if ours is False:
+                strangers.add(pid)
+            elif ours:
+                again = _kill(pid, marks) or again
+            elif pid not in unclear:
+                # Kernel threads and zombies stay like this; others have a successor or are
+                # between two programs.
+                unclear.add(pid)
+                again = True
+        if not again:
             return
 
 
-def _pids() -> Iterator[int]:
+def signal_members(group: int, number: int) -> None:
+    """Send a signal to all processes of a group but the one that leads it. Never raises.
+
+    One that is started meanwhile may be missed: this is for asking, not for killing.
+    """
+    for pid in _pids():
+        if pid == group:
+            continue
+        try:
+            if os.getpgid(pid) == group:
+                os.kill(pid, number)
+        except OSError:
+            continue
+
+
+def find_marked(variable: str, ids: Collection[str]) -> list[int]:
+    """The numbers of all processes with one of these ids in that variable."""
+    marks = frozenset(f"{variable}={id}".encode() for id in ids)
+    return [pid for pid in _pids() if _is_marked(pid, marks)]
+
+
+def _pids() -> set[int]:
     try:
         names = os.listdir("/proc")  # noqa: PTH208
     except OSError:
-        return
-    own = os.getpid()
-    for name in names:
-        if name.isdigit() and int(name) != own:
-            yield int(name)
+        return set()
+    return {int(name) for name in names if name.isdigit()} - {os.getpid()}
 
 
 def _kill(pid: int, marks: frozenset[bytes]) -> bool:
-    if not _is_marked(pid, marks):
-        return False
     try:
         # The number may have gone to another process since: hold on to this one, look
         # again, and signal only what was looked at.
@@ -63,13 +94,17 @@ def _kill(pid: int, marks: frozenset[bytes]) -> bool:
     return True
 
 
-def _is_marked(pid: int, marks: frozenset[bytes]) -> bool:
+def _is_marked(pid: int, marks: frozenset[bytes]) -> bool | None:
+    """None when no environment can be seen: it has gone, or is about to run a program."""
     try:
         # Empty for zombies and threads of the kernel.
         with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
-            return not marks.isdisjoint(file.read().split(b"\0"))
-    except OSError:
+            variables = file.read()
+    except PermissionError:
         return False
+    except OSError:
+        return None
+    return not marks.isdisjoint(variables.split(b"\0")) if variables else None
 
 
 if __name__ == "__main__":

@@ -49,6 +49,44 @@ _END = (
 _PUBLIC = ("PUBLIC_KEY",)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s/@:]*:([^\s/@]+)@")
+# Forms that services give their secrets, and that hardly anything else has. Each has a fixed
+# beginning, so that text without one is passed over quickly.
+_SHAPES = re.compile(
+    "|".join(
+        (
+            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}-----)?",
+            # What stands before must not belong to it: otherwise each place in a long run of
+            # such characters would be tried anew.
+            r"(?<![A-Za-z0-9_.\-])(?:"
+            r"gh[pousr]_[A-Za-z0-9]{30,255}"
+            r"|github_pat_[A-Za-z0-9_]{30,255}"
+            r"|glpat-[A-Za-z0-9_\-]{20,255}"
+            r"|xox[abeoprs]-[A-Za-z0-9\-]{10,255}"
+            r"|sk-[A-Za-z0-9_\-]{20,255}"
+            r"|[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"
+            r"|AIza[A-Za-z0-9_\-]{35}"
+            r"|ya29\.[A-Za-z0-9_\-.]{20,2000}"
+            r"|npm_[A-Za-z0-9]{36}\b"
+            r"|pypi-[A-Za-z0-9_\-]{50,500}"
+            r"|hf_[A-Za-z0-9]{30,100}"
+            r"|(?:AKIA|ASIA)[A-Z0-9]{16}\b"
+            r"|eyJ[A-Za-z0-9_\-]{10,4000}\.eyJ[A-Za-z0-9_\-]{5,8000}\.[A-Za-z0-9_\-]{10,2000}"
+            r")",
+        )
+    )
+)
+_BEGINNINGS = (
+    "PRIVATE KEY-----",
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "sk_", "rk_"),
+    *("AIza", "ya29.", "npm_", "pypi-", "hf_", "AKIA", "ASIA", "eyJ"),
+)
+# A value after such a word counts with a digit in it; without one, it is a word of prose or code.
+_AFTER_WORD = re.compile(
+    r"(?P<word>\b(?:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:(?:bearer|basic|token)\s{1,4})?"
+    r"|bearer\s{1,4}|(?:api_?key|access_token|refresh_token|client_secret)[\"']?\s{0,4}[:=]"
+    r"\s{0,4}[\"']?))(?=[^\s\"'&,;]{0,500}[0-9])[^\s\"'&,;]{8,}",
+    re.IGNORECASE,
+)
 
 
 def looks_secret(name: str) -> bool:
@@ -77,6 +115,35 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     if not words:
         return text
     return re.sub("|".join(map(re.escape, words)), MASK, text)
+
+
+def redact_start(text: str, secrets: Iterable[str]) -> str:
+    """Like redact, for the beginning of a longer text, which may end within a secret."""
+    text = redact(text, secrets)
+    for secret in secrets:
+        for length in range(min(len(secret), len(text)), SHORTEST - 1, -1):
+            if text.endswith(secret[:length]):
+                return text[:-length] + MASK
+    return text
+
+
+def redact_value(value: Any, secrets: Iterable[str]) -> Any:
+    """The same for every text in a JSON value; keys are left as they are."""
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, dict):
+        return {key: redact_value(inner, secrets) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [redact_value(inner, secrets) for inner in value]
+    return value
+
+
+def redact_shapes(text: str) -> str:
+    """Replace what has the form of a secret: well-known tokens, keys, authorization headers."""
+    # The expression looks at each character a dozen times; most texts hold none of these.
+    if any(beginning in text for beginning in _BEGINNINGS):
+        text = _SHAPES.sub(MASK, text)
+    return _AFTER_WORD.sub(lambda found: found["word"] + MASK, text)
 
 
 def _collect(value: Any, secret: bool, found: set[str]) -> None:

@@ -156,6 +156,17 @@ async def test_a_timeout_ends_the_call_and_the_late_reply_is_dropped(autojump_cl
         assert ends.peer.junk_lines == 0
 
 
+async def test_a_second_late_reply_to_one_call_is_junk(autojump_clock: Any) -> None:
+    async with pair() as ends:
+        with pytest.raises(CallTimeout):
+            await ends.call(timeout=1)
+        await ends.say('{"id":1,"result":1}\n' * 2)
+        await trio.sleep(1)
+        assert (ends.peer.late_replies, ends.peer.junk_lines) == (1, 1)
+        assert ends.peer.last_junk is not None
+        assert ends.peer.last_junk.reason == "a reply to no request (id 1)"
+
+
 async def test_three_timeouts_in_a_row_give_the_plugin_up(autojump_clock: Any) -> None:
     async with pair() as ends:
         for count in (1, 2, 3):
@@ -258,6 +269,99 @@ async def test_a_cancelled_call_keeps_its_place_until_the_plugin_has_answered(
         assert outcome.result == "mine"
         assert ends.peer.late_replies == 1
         assert ends.peer.timeouts_in_row == 0
+
+
+async def test_a_cancelled_call_does_not_return(autojump_clock: Any) -> None:
+    async with pair() as ends:
+        for _ in range(2):  # the first waits for the pipe, the second in the queue
+            with trio.move_on_after(1) as scope:
+                await ends.call(timeout=30)
+                pytest.fail("the call returned")
+            assert scope.cancelled_caught
+
+
+async def test_who_still_waits_is_answered_at_once_when_the_reading_caller_is_done(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends, trio.open_nursery() as nursery:
+        ends.peer.concurrency = 2
+        outcomes = [Outcome(), Outcome()]
+        for outcome in outcomes:
+            nursery.start_soon(outcome.of, ends)
+            await trio.testing.wait_all_tasks_blocked()
+        began = trio.current_time()
+        for outcome in outcomes:
+            await ends.answer((await ends.received())["id"])
+            await outcome.done.wait()
+        assert trio.current_time() == began
+
+
+async def test_a_cancelled_caller_hears_of_it_however_quick_the_plugin_is(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends:
+        for id in (1, 2):  # the answers are there before anybody looks
+            await ends.answer(id)
+            assert await ends.call() == "ok"
+        await ends.answer(3)
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await ends.call()
+        assert scope.cancelled_caught
+
+
+async def test_what_is_said_beside_calls_is_written_or_counted_as_unsent(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends:
+        ends.peer.notify("note", '{"a":1}')
+        said = await ends.received()
+        assert (said["method"], said["params"], "id" in said) == ("note", {"a": 1}, False)
+        ends.peer.respond(b'{"id":9,"result":1}\n')
+        assert await ends.received() == {"id": 9, "result": 1}
+        assert ends.peer.unsent == 0
+        ends.peer.fail(lambda call: PluginDied("demo", "was stopped"))
+        ends.peer.notify("note", "{}")
+        ends.peer.respond(b"{}\n")
+        assert ends.peer.unsent == 2
+
+
+async def test_the_last_words_in_the_pipe_can_be_taken_without_waiting(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends:
+        await ends.say('{"method": "last", "params": {}}\n')
+        ends.peer.drain()
+        assert [note.method for note in ends.notifications] == ["last"]
+        assert ends.peer.notifications == 1
+
+
+class Brake(trio.abc.Instrument):
+    """Cancels a scope when the tasks together have made too many steps."""
+
+    def __init__(self, scope: trio.CancelScope) -> None:
+        self.scope = scope
+        self.steps = 0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.steps += 1
+        if self.steps > 1000:
+            self.scope.cancel()
+
+
+async def test_a_call_after_the_end_of_output_waits_for_its_deadline_and_does_not_spin(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends:
+        await ends.far_out.aclose()
+        await trio.sleep(1)
+        assert ends.broken == ["closed its standard output"]
+        with trio.CancelScope() as scope:
+            trio.lowlevel.add_instrument(brake := Brake(scope))
+            with pytest.raises(CallTimeout):
+                await ends.call(timeout=5)
+            trio.lowlevel.remove_instrument(brake)
+        assert not scope.cancelled_caught
 
 
 async def test_a_call_cancelled_in_the_queue_is_never_sent(autojump_clock: Any) -> None:
@@ -500,3 +604,69 @@ def test_whatever_happens_each_call_ends_once_with_its_own_answer(data: st.DataO
             nursery.cancel_scope.cancel()
 
     trio.run(run, clock=trio.testing.MockClock(autojump_threshold=0))
+
+
+async def test_calls_that_get_only_the_rest_of_their_deadline_do_not_count(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends, trio.open_nursery() as nursery:
+        outcomes = [Outcome() for _ in range(5)]
+        for outcome in outcomes:
+            nursery.start_soon(lambda o=outcome: o.of(ends, timeout=30))
+            await trio.sleep(0.1)
+        for outcome in outcomes:
+            await outcome.done.wait()
+            assert isinstance(outcome.error, CallTimeout)
+        assert ends.peer.timeouts_in_row == 1
+        assert ends.broken == []
+
+
+async def test_a_plugin_that_reads_nothing_is_given_up_too(autojump_clock: Any) -> None:
+    async with pair() as ends:
+        big = json.dumps("x" * 300_000)
+        for count in (1, 2, 3):
+            assert ends.broken == []
+            with pytest.raises(CallTimeout) as caught:
+                await ends.peer.call("m", big, timeout=1)
+            assert caught.value.busy == (count > 1)  # the rest of the first is in the way
+        assert ends.broken == ["was given up after 3 timeouts in a row"]
+
+
+async def test_a_closed_input_is_reported_and_the_call_counts_as_not_sent(
+    autojump_clock: Any,
+) -> None:
+    async with pair() as ends, trio.open_nursery() as nursery:
+        await ends.far_in.aclose()
+        calls: list[Call] = []
+        nursery.start_soon(Outcome().of, ends)
+        await trio.testing.wait_all_tasks_blocked()
+        assert ends.broken == ["closed its standard input"]
+
+        def death(call: Call) -> PluginDied:
+            calls.append(call)
+            return PluginDied("demo", "is gone")
+
+        ends.peer.fail(death)
+        assert [call.sent for call in calls] == [False]
+
+
+async def test_progress_that_its_caller_fails_at_ends_that_call_alone(autojump_clock: Any) -> None:
+    def fail(message: str) -> None:
+        raise ZeroDivisionError(message)
+
+    async with pair() as ends, trio.open_nursery() as nursery:
+        ends.peer.concurrency = 2
+        one, other = Outcome(), Outcome()
+        nursery.start_soon(lambda: one.of(ends, on_progress=fail))
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(other.of, ends)
+        ids = [(await ends.received())["id"] for _ in range(2)]
+        ends.peer.extend(ids[0], "step")
+        await one.done.wait()
+        assert isinstance(one.error, ZeroDivisionError)
+        assert [call.id for call in ends.abandoned] == ids[:1]
+        for id in ids:
+            await ends.answer(id)
+        await other.done.wait()
+        assert other.result == "ok"
+        assert (ends.peer.late_replies, ends.peer.junk_lines) == (1, 0)
