@@ -17,7 +17,7 @@ ROOMS = [
     ["surfaces"],
     ["opening"],
     ["host"],
-    ["recorder"],
+    ["recorder", "attendance", "outcomes"],
     [
         "dispatch",
         "asking",
@@ -27,16 +27,41 @@ ROOMS = [
         "shell_hooks",
         "journal_records",
     ],
-    ["manager", "known_guards"],
-    ["launching"],
-    ["zuno", "bingo", "mcp"],
+    ["manager", "known_guards", "check"],
+    ["integrity", "layers", "offers"],
+    ["installer"],
+    ["launching", "confine"],
+    ["zuno", "mcp", "bingo_launch"],
     ["process_plugin", "builtins"],
-    ["resolve", "registry", "config", "config_edit", "config_forms", "config_schema"],
+    [
+        "resolve",
+        "registry",
+        "config",
+        "config_edit",
+        "config_forms",
+        "config_object",
+        "config_servers",
+        "config_schema",
+        "trust",
+        "pins",
+        "extension_folders",
+        "json_schema",
+    ],
     ["link"],
     ["connection", "plugin", "guardian"],
-    ["process", "peer", "pluginlog", "dialects", "supervise", "hooks", "command"],
+    ["process", "peer", "pluginlog", "dialects", "bingo", "supervise", "hooks", "command"],
+    ["launch", "sandbox"],
     ["outbox", "call"],
-    ["config_values", "environment", "jsonc_edit", "patterns", "codec", "redaction", "jsonc"],
+    [
+        "config_bounds",
+        "config_values",
+        "environment",
+        "jsonc_edit",
+        "patterns",
+        "codec",
+        "redaction",
+        "jsonc",
+    ],
     [
         "model",
         "errors",
@@ -44,7 +69,13 @@ ROOMS = [
         "names",
         "paths",
         "durations",
+        "sizes",
+        "landlock",
+        "program_files",
         "ownership",
+        "contents",
+        "atomic",
+        "staging",
         "process_tree",
         "spill",
         "shell_text",
@@ -110,3 +141,17 @@ def test_no_module_is_too_long() -> None:
         if (count := len(path.read_text().splitlines())) > 500
     }
     assert long == {}
+
+
+def test_setup_cfg_lists_every_package() -> None:
+    import configparser
+
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    listed = set(config["options"]["packages"].split())
+    homes = {"tinyhost": ROOT, "sdk": ROOT / "sdk", "cmd": ROOT / "cmd"}
+    found = {"tinyhost_registry"}
+    for folder, base in homes.items():
+        for init in (ROOT / folder).rglob("__init__.py"):
+            found.add(".".join(init.parent.relative_to(base).parts))
+    assert listed == found

@@ -45,12 +45,18 @@ if TYPE_CHECKING:
     from .host import Outcome as Outcome
     from .host import Session as Session
     from .host import Verdict as Verdict
+    from .layers import load_layers as load_layers
     from .manager import Manager as Manager
     from .manager import open_manager as open_manager
     from .model import CallContext as CallContext
+    from .model import ClientCallbacks as ClientCallbacks
+    from .model import Confinement as Confinement
+    from .model import Limits as Limits
+    from .model import McpServer as McpServer
     from .model import PluginInfo as PluginInfo
     from .model import PluginSettings as PluginSettings
     from .model import PluginSpec as PluginSpec
+    from .model import Sandbox as Sandbox
     from .model import State as State
     from .model import Timeouts as Timeouts
     from .model import ToolResult as ToolResult
@@ -86,12 +92,18 @@ _HOME = {
         "ToolNotFound",
     ),
     "host": ("Command", "Host", "Outcome", "Session", "Verdict"),
+    "layers": ("load_layers",),
     "manager": ("Manager", "open_manager"),
     "model": (
         "CallContext",
+        "ClientCallbacks",
+        "McpServer",
+        "Confinement",
+        "Limits",
         "PluginInfo",
         "PluginSettings",
         "PluginSpec",
+        "Sandbox",
         "State",
         "Timeouts",
         "ToolResult",

@@ -112,6 +112,8 @@ class Headless:
                 f"restart the guard with `tinyhost plugin restart {name}`, unload it, or set"
                 f' settings.{name}.onGuardFailure to "skip" in {self._file}'
             )
+        if reason.kind is ReasonKind.PLUGIN:
+            return f"call from a terminal, or unload plugin {reason.who}"
         return f"add {_rule_in_words(question)} to permissions.allow in {self._file}"
 
 

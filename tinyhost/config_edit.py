@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import stat
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinyhost import jsonc, jsonc_edit, names, paths, patterns
+from tinyhost import atomic, jsonc, jsonc_edit, names, paths, patterns
 from tinyhost.config_values import Place, PluginEntry, read_plugin_entry
 from tinyhost.errors import ConfigError, InvalidCall
 
@@ -120,7 +116,7 @@ def _edit(file: str | os.PathLike[str], change: Callable[[str], str]) -> bool:
     target = Path(os.path.realpath(paths.absolute(file)))
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(target.parent):
+        with atomic.locked(target.parent):
             return _edit_locked(target, change)
     except jsonc.JsoncError as error:
         raise ConfigError(
@@ -143,40 +139,5 @@ def _edit_locked(target: Path, change: Callable[[str], str]) -> bool:
     if new == old:
         return False
     jsonc.parse(new)
-    _replace(target, new.encode("utf-8"), status)
+    atomic.replace(target, new.encode("utf-8"), status)
     return True
-
-
-def _replace(target: Path, data: bytes, status: os.stat_result | None) -> None:
-    """Write a file beside the target and move it there; a crash leaves the old one whole."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with open(handle, "wb") as stream:  # noqa: PTH123 (a descriptor, not a path)
-            stream.write(data)
-            stream.flush()
-            if status:
-                os.fchmod(handle, stat.S_IMODE(status.st_mode))
-                if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                    with contextlib.suppress(PermissionError):
-                        os.fchown(handle, status.st_uid, status.st_gid)
-            os.fsync(handle)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other tinyhost processes from editing in the same folder meanwhile."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

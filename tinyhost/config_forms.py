@@ -7,11 +7,23 @@ The loader and the JSON Schema are both made from these classes, so they cannot 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import attrs
 
 from tinyhost import names
+from tinyhost.config_bounds import (
+    BOOLEAN,
+    CPU,
+    ENGINE,
+    MEMORY,
+    NICE,
+    OPEN_FILES,
+    PATHS,
+    PROCESSES,
+)
+from tinyhost.config_object import read_object, setting
+from tinyhost.config_servers import MCP_SERVERS, McpEntry
 from tinyhost.config_values import (
     ANY,
     CATEGORIES_SCHEMA,
@@ -34,7 +46,7 @@ from tinyhost.config_values import (
     nearest,
     read_categories,
 )
-from tinyhost.jsonc import Member, Node
+from tinyhost.jsonc import Node
 from tinyhost_sdk.names import (
     PERMISSION_ASK,
     SESSION_END,
@@ -53,49 +65,6 @@ SHELL_EVENTS = (
 )
 
 _T = TypeVar("_T")
-
-
-def setting(form: Form, description: str, *, key: str = "") -> Any:
-    """An attrs field for one key of the file; the key is the field's name in camelCase."""
-    metadata = {"form": form, "description": description, "key": key}
-    return attrs.field(default=None, metadata=metadata)
-
-
-def fields_by_key(cls: type) -> dict[str, attrs.Attribute[Any]]:
-    """The keys of a file class, in order, each with its field."""
-    return {_key(field): field for field in attrs.fields(cls)}
-
-
-def _key(field: attrs.Attribute[Any]) -> str:
-    first, *rest = field.name.split("_")
-    return field.metadata["key"] or first + "".join(word.title() for word in rest)
-
-
-def read_object(cls: type[_T], node: Node, place: Place) -> _T | None:
-    """Read an object into a file class. Unknown keys are warned of, bad values left out."""
-    if node.kind != "object":
-        place.error(node, "must be an object")
-        return None
-    known = fields_by_key(cls)
-    values = {}
-    # Of a repeated key only the last value counts.
-    for member in {member.key.value: member for member in node.members}.values():
-        field = known.get(member.key.value)
-        if field is None:
-            _warn_unknown(member, place, list(known))
-            continue
-        value = field.metadata["form"].read(member.value, place.at(member.key.value))
-        if value is not None:
-            values[field.name] = value
-    return cls(**values)
-
-
-def _warn_unknown(member: Member, place: Place, known: Sequence[str]) -> None:
-    name = member.key.value
-    place.at(name).warning(
-        member.key,
-        f"unknown key, not used{nearest(name, known) or '; known: ' + ', '.join(known)}",
-    )
 
 
 @attrs.frozen(kw_only=True)
@@ -119,6 +88,53 @@ TIMEOUTS = Form(
 
 
 @attrs.frozen(kw_only=True)
+class LimitsForm:
+    """What a plugin may use at most. "unlimited" lifts a limit that "*" sets."""
+
+    memory: float | None = setting(
+        MEMORY, 'Private memory of each of its processes, as "512MiB". Default: no limit.'
+    )
+    cpu: float | None = setting(
+        CPU, 'Processor time of each process in its whole life, as "60s". Default: no limit.'
+    )
+    open_files: float | None = setting(
+        OPEN_FILES, "Open files of each process. Default: the host's own limit."
+    )
+    processes: float | None = setting(
+        PROCESSES, "Processes and threads, of the sandbox or else of the user. Default: no limit."
+    )
+    nice: int | None = setting(NICE, "How far it steps back behind others, 0 to 19. Default 0.")
+
+
+LIMITS = Form({"$ref": "#/$defs/limits"}, lambda node, place: read_object(LimitsForm, node, place))
+
+
+@attrs.frozen(kw_only=True)
+class SandboxForm:
+    """What a plugin may reach, beside what it needs to run. Paths: '~', ${NAME}, and relative
+    to the folder that it runs in."""
+
+    read: Sequence[str] | None = setting(PATHS, "Files and folders that it can read.")
+    write: Sequence[str] | None = setting(PATHS, "Files and folders that it can read and change.")
+    network: bool | None = setting(BOOLEAN, "Whether it has the network. Default false.")
+    engine: str | None = setting(
+        ENGINE, "What confines it. Default auto: bubblewrap, else Landlock, else it is refused."
+    )
+
+
+def _read_sandbox(node: Node, place: Place) -> SandboxForm | bool:
+    """False for no sandbox. A value that makes no sense is the strictest, never none."""
+    if node.value is False:
+        return False
+    if node.value is True:
+        return SandboxForm()
+    return read_object(SandboxForm, node, place) or SandboxForm()
+
+
+SANDBOX = Form({"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/sandbox"}]}, _read_sandbox)
+
+
+@attrs.frozen(kw_only=True)
 class PluginForm:
     """How the host runs one plugin, or under "*" every plugin."""
 
@@ -131,8 +147,14 @@ class PluginForm:
     pass_env: Sequence[str] | None = setting(
         PASS_ENV, "Variables of the host that the plugin gets too; a name may end in '*'."
     )
+    inherit_env: bool | None = setting(
+        BOOLEAN,
+        "Hand on all variables of the host, but those whose names look secret and that passEnv"
+        " does not name. Default false.",
+    )
     directory: str | None = setting(
-        TEXT, "Where the plugin runs; '~' and relative to this file. Default: the project."
+        TEXT,
+        "Where the plugin runs; '~', ${NAME}, and relative to this file. Default: the project.",
     )
     max_line_bytes: int | None = setting(
         LINE_BYTES, "The longest line taken from the plugin, in bytes. Default 10 MiB."
@@ -141,6 +163,10 @@ class PluginForm:
         POLICY,
         "What a failed permission hook of the plugin means: ask the person, deny the call,"
         " or skip the plugin. Default ask.",
+    )
+    limits: LimitsForm | None = setting(LIMITS, LimitsForm.__doc__ or "")
+    sandbox: SandboxForm | bool | None = setting(
+        SANDBOX, "What the plugin may reach; true for nothing but what it needs to run."
     )
 
 
@@ -356,5 +382,7 @@ class ConfigForm:
     hooks: Mapping[str, Sequence[ShellHook]] | None = setting(
         HOOKS, "Shell commands to run at hooks, by the hook's name; those of one run in order."
     )
-    mcp_servers: Node | None = setting(ANY, "MCP servers to use as plugins.")
+    mcp_servers: Sequence[McpEntry] | None = setting(
+        MCP_SERVERS, "MCP servers to use as plugins, by name, in the form that MCP clients share."
+    )
     permissions: PermissionsForm | None = setting(PERMISSIONS, PermissionsForm.__doc__ or "")

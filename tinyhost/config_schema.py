@@ -12,13 +12,16 @@ import attrs
 
 from tinyhost.config_forms import (
     ConfigForm,
+    LimitsForm,
     PermissionsForm,
     PluginForm,
     ProjectForm,
+    SandboxForm,
     ShellHookForm,
     TimeoutsForm,
-    fields_by_key,
 )
+from tinyhost.config_object import fields_by_key
+from tinyhost.config_servers import McpServerForm
 from tinyhost.config_values import NAME_SCHEMA
 
 
@@ -35,9 +38,12 @@ def build() -> dict[str, Any]:
             "pluginName": dict(NAME_SCHEMA),
             "plugin": _object_schema(PluginForm),
             "timeouts": _object_schema(TimeoutsForm),
+            "limits": _object_schema(LimitsForm),
+            "sandbox": _object_schema(SandboxForm),
             "permissions": _object_schema(PermissionsForm),
             "project": _object_schema(ProjectForm),
             "shellHook": _object_schema(ShellHookForm),
+            "mcpServer": _object_schema(McpServerForm),
         },
     }
 
@@ -50,7 +56,7 @@ def text() -> str:
 def _object_schema(cls: type) -> dict[str, Any]:
     return {
         "type": "object",
-        "description": cls.__doc__,
+        "description": " ".join((cls.__doc__ or "").split()),
         "properties": {key: _field_schema(field) for key, field in fields_by_key(cls).items()},
         "additionalProperties": False,
     }

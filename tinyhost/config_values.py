@@ -38,6 +38,7 @@ class Problem:
 
     severity: "error" (the entry is not used) or "warning" (it is, or it does nothing).
     key: the dotted path of the entry; line and column count from 1.
+    harmless: nothing is lost with the entry that could have denied a call or asked about it.
     """
 
     severity: str
@@ -46,6 +47,7 @@ class Problem:
     key: str
     line: int
     column: int
+    harmless: bool = False
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}:{self.column}"
@@ -108,6 +110,7 @@ class PatternEntry:
 
     pattern: patterns.Pattern
     node: Node
+    file: str
 
 
 def _read_text(node: Node, place: Place) -> str | None:
@@ -134,15 +137,15 @@ def _read_line_bytes(node: Node, place: Place) -> int | None:
 
 
 def _read_policy(node: Node, place: Place) -> str | None:
-    return _one_of(FAILED_GUARD_POLICIES, node, place)
+    return one_of(FAILED_GUARD_POLICIES, node, place)
 
 
 def _read_dialects(node: Node, place: Place) -> list[str] | None:
-    return _read_list(node, place, lambda item, at: _one_of(DIALECTS, item, at))
+    return read_list(node, place, lambda item, at: one_of(DIALECTS, item, at))
 
 
 def _read_pass_env(node: Node, place: Place) -> list[str] | None:
-    return _read_list(node, place, _read_pass_name)
+    return read_list(node, place, _read_pass_name)
 
 
 def _read_pass_name(node: Node, place: Place) -> str | None:
@@ -206,14 +209,14 @@ def _read_match(node: Node, place: Place) -> dict[str, str] | None:
 
 
 def _read_mode(node: Node, place: Place) -> str | None:
-    return _one_of(PERMISSION_MODES, node, place)
+    return one_of(PERMISSION_MODES, node, place)
 
 
 def _read_patterns(node: Node, place: Place) -> list[PatternEntry] | None:
     if len(node.items) > MAX_RULES:
         place.error(node, f"has {len(node.items)} rules; at most {MAX_RULES} are taken")
         return None
-    return _read_list(node, place, _read_pattern)
+    return read_list(node, place, _read_pattern)
 
 
 def _read_pattern(node: Node, place: Place) -> PatternEntry | None:
@@ -221,7 +224,7 @@ def _read_pattern(node: Node, place: Place) -> PatternEntry | None:
         place.error(node, 'must be a string such as "bash(git push*)"')
         return None
     try:
-        return PatternEntry(patterns.parse_pattern(node.value), node)
+        return PatternEntry(patterns.parse_pattern(node.value), node, place.file)
     except ValueError as error:
         place.error(node, str(error))
         return None
@@ -229,7 +232,7 @@ def _read_pattern(node: Node, place: Place) -> PatternEntry | None:
 
 def read_categories(node: Node, place: Place) -> list[str] | None:
     """Read a list of permission categories."""
-    return _read_list(node, place, _read_category)
+    return read_list(node, place, _read_category)
 
 
 def _read_category(node: Node, place: Place) -> str | None:
@@ -241,7 +244,7 @@ def _read_category(node: Node, place: Place) -> str | None:
 
 def _read_plugins(node: Node, place: Place) -> list[PluginEntry] | None:
     # tinycode takes a null list for an empty one.
-    return [] if node.kind == "null" else _read_list(node, place, read_plugin_entry)
+    return [] if node.kind == "null" else read_list(node, place, read_plugin_entry)
 
 
 def read_plugin_entry(node: Node, place: Place) -> PluginEntry | None:
@@ -272,7 +275,8 @@ def _named(
     return PluginEntry(name.value, options, node)
 
 
-def _one_of(words: Sequence[str], node: Node, place: Place) -> str | None:
+def one_of(words: Sequence[str], node: Node, place: Place) -> str | None:
+    """Read one of some words."""
     if node.kind == "string" and node.value in words:
         return str(node.value)
     listed = ", ".join(f'"{word}"' for word in words)
@@ -280,9 +284,10 @@ def _one_of(words: Sequence[str], node: Node, place: Place) -> str | None:
     return None
 
 
-def _read_list(
+def read_list(
     node: Node, place: Place, read: Callable[[Node, Place], _T | None]
 ) -> list[_T] | None:
+    """Read an array; what cannot be used in it is left out."""
     if node.kind != "array":
         place.error(node, "must be an array")
         return None

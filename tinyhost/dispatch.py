@@ -83,20 +83,23 @@ class DispatchResult:
 
 @attrs.frozen(kw_only=True)
 class PermissionResult(DispatchResult):
-    """allowed: False when any plugin denied, True when one allowed and none denied, else None.
+    """allowed: False when any plugin denied, True when one allowed and the others had no
+    opinion, else None. ask: one wants the person asked, and none denied.
 
-    reason and plugin are of the denial that is first in load order.
+    reason and plugin are of the denial, or else of the wish to ask, that is first in load order.
     """
 
     allowed: bool | None = None
+    ask: bool = False
     reason: str = ""
     plugin: str = ""
 
     def output(self) -> Any:
         """The merged answer in wire form."""
-        if self.allowed is None:
+        if self.allowed is None and not self.ask:
             return None
-        return {"allowed": self.allowed} | ({"reason": self.reason} if self.reason else {})
+        said = {"ask": True} if self.ask else {"allowed": self.allowed}
+        return said | ({"reason": self.reason} if self.reason else {})
 
 
 @attrs.frozen(kw_only=True)
@@ -204,21 +207,22 @@ class Dispatcher:
 
     async def _query(self, name: str, event: PermissionAsk) -> PermissionResult:
         answers = await self._ask_all(name, event)
-        allowed: bool | None = None
-        for answer in answers:
-            said = answer.output
-            if not isinstance(said, PermissionOutput):
-                continue
-            if not said.allowed:
-                return PermissionResult(
-                    hook=name,
-                    answers=answers,
-                    allowed=False,
-                    reason=said.reason,
-                    plugin=answer.plugin,
-                )
-            allowed = True
-        return PermissionResult(hook=name, answers=answers, allowed=allowed)
+        said = [(a, a.output) for a in answers if isinstance(a.output, PermissionOutput)]
+        first = next((pair for pair in said if pair[1].denies), None)
+        allowed: bool | None = False
+        if first is None:
+            first = next((pair for pair in said if pair[1].ask), None)
+            allowed = True if said and first is None else None
+        if first is None:
+            return PermissionResult(hook=name, answers=answers, allowed=allowed)
+        return PermissionResult(
+            hook=name,
+            answers=answers,
+            allowed=allowed,
+            ask=allowed is None,
+            reason=first[1].reason,
+            plugin=first[0].plugin,
+        )
 
     async def _accumulate(self, name: str, event: ShellEnv) -> ShellEnvResult:
         env = dict(event.env)

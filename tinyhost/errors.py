@@ -215,6 +215,10 @@ class ManagerClosed(TinyhostError):
         super().__init__("the plugin manager is closed")
 
 
+class InstallError(TinyhostError):
+    """A plugin cannot be installed, replaced or removed; what was there before is still there."""
+
+
 class CallDenied(TinyhostError):
     """A call was not made because a rule, a guard, a gate or the person stopped it.
 
@@ -230,5 +234,9 @@ class CallDenied(TinyhostError):
 def _quote_stderr(stderr: str) -> str:
     if not stderr.strip():
         return ""
-    lines = "\n".join("  | " + line for line in cut(stderr.rstrip()).splitlines())
+    text = stderr.rstrip()
+    if len(text) > _CUT:
+        # What a program says last tells most of how it ended.
+        text = f"[{len(text) - _CUT} more characters] ...{text[-_CUT:]}"
+    lines = "\n".join("  | " + line for line in text.splitlines())
     return f"\nlast of its standard error:\n{lines}"

@@ -65,10 +65,20 @@ class PermissionAsk:
 
 @attrs.frozen(kw_only=True)
 class PermissionOutput:
-    """An answer without `allowed` is a denial: to allow has to be said."""
+    """An answer without `allowed` is a denial: to allow has to be said.
 
-    allowed: bool = False
+    ask: the person is to be asked. It can only tighten: beside `allowed` it still asks, and a
+    denial stays one.
+    """
+
+    allowed: bool | None = None
     reason: str = ""
+    ask: bool | None = None
+
+    @property
+    def denies(self) -> bool:
+        """Whether the call must not be made."""
+        return self.allowed is False or (self.allowed is None and not self.ask)
 
 
 @attrs.frozen(kw_only=True)

@@ -22,6 +22,7 @@ from tinyhost_sdk import names
 
 from . import codec, ids, paths, spill
 from .asking import Asker, Consent, Headless, save_project_rule
+from .attendance import Attendance
 from .builtins.base import BuiltinPlugin
 from .command import run as run_program
 from .config import Config
@@ -31,7 +32,6 @@ from .errors import CallDenied, InvalidCall, TinyhostError, cut
 from .hooks import (
     PermissionAsk,
     SessionEnd,
-    SessionStart,
     ShellEnv,
     ToolExecuteAfter,
     ToolExecuteBefore,
@@ -39,6 +39,7 @@ from .hooks import (
 from .known_guards import KnownGuards
 from .manager import Loaded, Manager
 from .model import CallContext, PluginSpec, ToolResult, ToolSpec
+from .outcomes import Command, Outcome, Session, Verdict
 from .permissions import (
     Action,
     Decision,
@@ -52,66 +53,21 @@ from .permissions import (
 from .plugin import Plugin
 from .recorder import RecordedAsker, Recorder
 from .redaction import looks_secret
+from .zuno.discovery import Found
+
+__all__ = [
+    "COMMAND_TOOL",
+    "Command",
+    "Host",
+    "Outcome",
+    "Run",
+    "RunCommand",
+    "Session",
+    "Verdict",
+    "run_captured",
+]
 
 COMMAND_TOOL = "bash"  # what a command is called in rules and hooks
-
-
-@attrs.frozen
-class Session:
-    """One conversation or run. contexts: what plugins had to say at its start."""
-
-    id: str
-    directory: str
-    contexts: Sequence[str] = ()
-
-
-@attrs.frozen(kw_only=True)
-class Verdict:
-    """What became of a call before its tool ran.
-
-    action: DENY, ASK (only for a client that asks its own user) or ALLOW.
-    no_objection: nobody decided anything; a client goes on as if there were no host.
-    args_text: what the tool is to run with. reason: who denies or asks, and why.
-    """
-
-    action: Action
-    args_text: str
-    reason: str = ""
-    no_objection: bool = False
-    rewritten: bool = False
-    contexts: Sequence[str] = ()
-    decision: Decision
-
-    @property
-    def args(self) -> Any:
-        """The arguments as values."""
-        return codec.loads(self.args_text.encode("utf-8", "surrogatepass"))
-
-
-@attrs.frozen(kw_only=True)
-class Outcome:
-    """A call's result after all plugins saw it, and the contexts that came with it."""
-
-    content: str
-    is_error: bool
-    contexts: Sequence[str]
-    verdict: Verdict
-
-    def text(self) -> str:
-        """The content, and the contexts behind it where there are any."""
-        if not self.contexts:
-            return self.content
-        return "\n".join([self.content, "", "[Hook Context]", *self.contexts])
-
-
-@attrs.frozen
-class Command:
-    """A command as it is to be run: its words, all its variables, and where."""
-
-    argv: Sequence[str]
-    env: Mapping[str, str]
-    directory: str
-
 
 Run = Callable[[str], Awaitable[ToolResult]]
 RunCommand = Callable[[Command], Awaitable[ToolResult]]
@@ -168,11 +124,13 @@ class Host:
         recorded = RecordedAsker(asker or Headless(config.file), recorder)
         self._consent = Consent(recorded, self._save_rule)
         self._sessions: dict[str, Session] = {}
+        self._attendance = Attendance(manager.with_hook, recorder.hook)
         self._guards = KnownGuards(paths.state_dir(environ))
         self._missing: dict[str, TinyhostError] = {}  # guards, and why they did not load
         manager.observers.append(self._observed)
 
     def _observed(self, event: str, plugin: Plugin, text: str) -> None:
+        self._attendance.observed(event, plugin)
         for session_id in self._sessions:
             self._recorder.plugin(session_id, event, plugin, text)
 
@@ -207,6 +165,10 @@ class Host:
                 self._missing[name] = result.error
         return results
 
+    def packages(self) -> Sequence[Found]:
+        """The packages that are installed, with what they hold; see Manager.packages."""
+        return self.manager.packages()
+
     def _missing_guards(self) -> Iterable[FailedGuard]:
         for name, error in self._missing.items():
             policy = self.config.settings_for(name).on_guard_failure
@@ -217,25 +179,36 @@ class Host:
     async def session_start(
         self, directory: str | os.PathLike[str] | None = None, session_id: str | None = None
     ) -> Session:
-        """Begin a session and collect what plugins have to say to it."""
+        """Begin a session and collect what plugins have to say to it.
+
+        A plugin that is loaded or restarted later is told before its next hook or call.
+        """
         where = os.path.abspath(directory or self.directory)  # noqa: ASYNC240, PTH100
         session = Session(session_id or ids.new_id("ses"), where)
         self._sessions[session.id] = session
         self._recorder.session_start(session.id, where, self.manager.plugins)
-        result = await self.dispatcher.session_start(
-            SessionStart(session_id=session.id, directory=where)
-        )
-        self._recorder.hook(session.id, result)
-        session = attrs.evolve(session, contexts=tuple(result.contexts))
+        try:
+            contexts = await self._attendance.begin(session.id, where)
+        except BaseException:
+            self._forget(session)
+            raise
+        session = attrs.evolve(session, contexts=tuple(contexts))
         self._sessions[session.id] = session
         return session
 
     async def session_end(self, session: Session) -> None:
         """End a session: plugins are told, and what was granted for it is forgotten."""
-        result = await self.dispatcher.session_end(SessionEnd(session_id=session.id))
-        self._recorder.hook(session.id, result)
+        try:
+            await self._attendance.greet(session.id)
+            result = await self.dispatcher.session_end(SessionEnd(session_id=session.id))
+            self._recorder.hook(session.id, result)
+        finally:
+            self._forget(session)
+
+    def _forget(self, session: Session) -> None:
         self._recorder.session_end(session.id)
         self._sessions.pop(session.id, None)
+        self._attendance.end(session.id)
         self._consent.grants.forget(session.id)
 
     def directory_of(self, session_id: str) -> str:
@@ -261,6 +234,7 @@ class Host:
         the plugin that owns the tool. side_effects: False if it is known to have none.
         """
         text = codec.dumps({} if args is None else args)
+        await self._attendance.greet(session.id)
         use = ToolUse(
             tool_id=tool,
             args=_parsed(text),
@@ -284,13 +258,14 @@ class Host:
         return attrs.evolve(
             _verdict(decision, use.args_text),
             rewritten=use.args_text != text,
-            contexts=before.contexts,
+            contexts=[*self._attendance.take_contexts(session.id), *before.contexts],
         )
 
     async def review(
         self, tool: str, args_text: str, output: str, is_error: bool, session: Session
     ) -> AfterResult:
         """Let plugins see and change what a tool put out."""
+        await self._attendance.greet(session.id)
         if self.manager.with_hook("tool.execute.after"):
             output = spill.fit(output, paths.state_dir(self.environ), tool)
         result = await self.dispatcher.tool_execute_after(
@@ -303,7 +278,8 @@ class Host:
             )
         )
         self._recorder.hook(session.id, result, tool=tool)
-        return result
+        late = self._attendance.take_contexts(session.id)
+        return attrs.evolve(result, contexts=[*late, *result.contexts]) if late else result
 
     async def call(
         self,
@@ -359,6 +335,7 @@ class Host:
 
         Plugins see it without its secrets.
         """
+        await self._attendance.greet(session.id)
         visible = {k: v for k, v in self.environ.items() if not looks_secret(k)}
         result = await self.dispatcher.shell_env(
             ShellEnv(session_id=session.id, directory=session.directory, env=visible)
@@ -394,6 +371,7 @@ class Host:
         text, began = verdict.args_text, trio.current_time()
         failure: Exception | None = None
         try:
+            await self._attendance.greet(session.id)
             result = await run(text)
         except Exception as error:
             failure = error
@@ -408,6 +386,7 @@ class Host:
             is_error=after.is_error,
             contexts=[*verdict.contexts, *after.contexts],
             verdict=verdict,
+            details=result.details if after.text == result.content else {},
         )
 
     async def _decide(self, use: ToolUse, session: Session) -> Decision:

@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
+import attrs
+
 from .errors import LoadError
-from .model import PluginSpec, Resolved
+from .model import PluginSettings, PluginSpec, Resolved
 from .process_plugin import Launch
 
 # For each dialect but the native one: the function that turns the native way of starting a
 # program into its own. It may raise LoadError, stage "resolve", and ConfigError.
-_PREPARE: dict[str, str] = {}
+_PREPARE: dict[str, str] = {
+    "zuno": "tinyhost.zuno.prepare:prepare",
+    "bingo": "tinyhost.bingo_launch:prepare",
+    "mcp": "tinyhost.mcp.servers:prepare",
+}
+
+# Dialects whose plugins are made for the host's whole environment.
+_INHERITING = ("zuno",)
+
+
+def settings_for(found: Resolved, settings: PluginSettings) -> PluginSettings:
+    """The settings, with what the dialect decides where they say nothing."""
+    if settings.inherit_env is None and found.dialect in _INHERITING:
+        return attrs.evolve(settings, inherit_env=True)
+    return settings
 
 
 def prepare(spec: PluginSpec, found: Resolved, base: Launch) -> Launch:

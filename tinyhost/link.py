@@ -42,6 +42,11 @@ class PluginLink:
         # The hot path: one coroutine less for each call.
         self.request = self._peer.call  # type: ignore[method-assign]
 
+    @property
+    def stderr(self) -> str:
+        """The last of what the process wrote to standard error."""
+        return self.connection.log.tail
+
     async def request(
         self,
         method: str,

@@ -14,8 +14,9 @@ import trio
 from . import ids, launching, paths
 from .builtins.base import BuiltinPlugin
 from .config import Config
+from .confine import confine
 from .dialects.native import Native
-from .environment import child_environment, secret_values
+from .environment import child_environment, secret_values, working_directory
 from .errors import (
     ConfigError,
     LoadError,
@@ -27,12 +28,25 @@ from .errors import (
     ToolNotFound,
 )
 from .guardian import Guardian
-from .model import CallContext, PluginInfo, PluginSpec, ToolResult, ToolSpec
+from .integrity import Integrity
+from .mcp import servers as mcp
+from .model import (
+    CallContext,
+    ClientCallbacks,
+    McpServer,
+    PluginInfo,
+    PluginSpec,
+    Resolved,
+    ToolResult,
+    ToolSpec,
+)
 from .names import BUILTIN_NAMES, check_name
-from .plugin import Plugin
+from .offers import Offers
+from .plugin import Plugin, StartedPlugin
 from .process_plugin import Launch, ProcessPlugin
 from .registry import RegistryEntry, entries
 from .resolve import Resolver
+from .zuno.discovery import Found, packages_of
 
 _log = logging.getLogger(__name__)
 
@@ -61,21 +75,26 @@ class Manager:
         directory: str,
         resolver: Resolver,
         environ: Mapping[str, str],
+        callbacks: ClientCallbacks | None = None,
     ) -> None:
         self._start_task = start_task
+        # Commands, services and the like; what plugins say to the person goes there, too.
+        self.offers = Offers(lambda: self.plugins)
+        self._callbacks = self.offers.callbacks(callbacks or ClientCallbacks())
         self._config = config
         self._directory = directory
         self._resolver = resolver
         self._environ = environ
         self._guardian = Guardian()
-        self._starting: set[ProcessPlugin] = set()
+        self._starting: set[StartedPlugin] = set()
+        self._leaving: set[Plugin] = set()
         self._plugins: dict[str, Plugin] = {}
         self._reserved: dict[str, str] = {}  # name -> id, while loading or loaded
         self._tools: dict[str, str] = {}  # tool id -> plugin id
         self._closed = False
         self._ranks: dict[str, int] = {}
         # Called with "loaded", "unloaded", "died" or "restarted", the plugin, and a text.
-        self.observers: list[Callable[[str, Plugin, str], None]] = []
+        self.observers: list[Callable[[str, Plugin, str], None]] = [self.offers.observed]
 
     def _observe(self, kind: str, plugin: Plugin, text: str = "") -> None:
         if kind in ("changed", "restarted") and plugin.id in self._plugins:
@@ -133,14 +152,20 @@ class Manager:
         limit = trio.CapacityLimiter(_STARTS_AT_ONCE)
 
         async def load_one(index: int, spec: PluginSpec, id: str) -> None:
-            async with limit:
-                began = trio.current_time()
-                plugin, error = None, None
-                try:
-                    plugin = await self._load_reserved(spec, id)
-                except TinyhostError as failure:
-                    error = failure
-                done(index, Loaded(spec, plugin, error, trio.current_time() - began))
+            try:
+                await limit.acquire()
+            except BaseException:
+                self._release(spec.name, id)
+                raise
+            began = trio.current_time()
+            plugin, error = None, None
+            try:
+                plugin = await self._load_reserved(spec, id)
+            except TinyhostError as failure:
+                error = failure
+            finally:
+                limit.release()
+            done(index, Loaded(spec, plugin, error, trio.current_time() - began))
 
         def done(index: int, result: Loaded) -> None:
             results[index] = result
@@ -180,18 +205,45 @@ class Manager:
             finally:
                 self._starting.discard(plugin)
         except BaseException:
-            if self._reserved.get(spec.name) == id:
-                del self._reserved[spec.name]
+            self._release(spec.name, id)
             raise
         return plugin
 
-    def _new_plugin(self, spec: PluginSpec, id: str) -> ProcessPlugin:
+    def _release(self, name: str, id: str) -> None:
+        if self._reserved.get(name) == id:
+            del self._reserved[name]
+
+    def _new_plugin(self, spec: PluginSpec, id: str) -> StartedPlugin:
         if self._closed:
             raise ManagerClosed
-        launch = self._prepare(spec)
+        if spec.server is not None and spec.server.url:
+            return self._new_http(spec, spec.server, id)
+        launch = self._launch(spec)
         return ProcessPlugin(id, spec.name, launch, self._start_task, self._guardian, self._observe)
 
-    async def _start(self, plugin: ProcessPlugin) -> None:
+    def _launch(self, spec: PluginSpec) -> Launch:
+        if spec.server is None:
+            return self._prepare(spec, self._find(spec.name))
+        server = mcp.expanded(spec.server, self._environ)
+        directory = working_directory(spec.settings, self._environ, self._directory)
+        found = mcp.find(spec.name, server, self._environ, directory)
+        launch = self._prepare(attrs.evolve(spec, server=server), found)
+        return mcp.in_project(launch, self._directory)
+
+    def _new_http(self, spec: PluginSpec, server: McpServer, id: str) -> StartedPlugin:
+        return mcp.open_http(
+            id,
+            spec,
+            mcp.expanded(server, self._environ),
+            environ=self._environ,
+            directory=self._directory,
+            callbacks=self._callbacks,
+            log_path=self._log_path(spec.name),
+            start_task=self._start_task,
+            observe=self._observe,
+        )
+
+    async def _start(self, plugin: StartedPlugin) -> None:
         try:
             await plugin.start()
             if self._closed:
@@ -203,25 +255,32 @@ class Manager:
                 raise ManagerClosed from error
             raise
 
-    def _prepare(self, spec: PluginSpec) -> Launch:
+    def _find(self, name: str) -> Resolved:
         try:
-            found = self._resolver.resolve(spec.name)
+            return self._resolver.resolve(name)
         except PluginNotFound as error:
-            if spec.name in BUILTIN_NAMES:
-                raise PluginSkipped(spec.name) from error
+            if name in BUILTIN_NAMES:
+                raise PluginSkipped(name) from error
             raise
-        settings = spec.settings
+
+    def _prepare(self, spec: PluginSpec, found: Resolved) -> Launch:
+        settings = launching.settings_for(found, spec.settings)
+        integrity = Integrity(spec.name, found, self._config)
         base = Launch(
             dialect=Native,
             command=(found.path,),
-            env=child_environment(settings, self._environ),
-            directory=settings.directory or self._directory,
+            env=integrity.environment(child_environment(settings, self._environ)),
+            directory=working_directory(settings, self._environ, self._directory),
             options=spec.options,
             settings=settings,
             log_path=self._log_path(spec.name),
             secrets=tuple(secret_values(settings, self._environ, spec.options)),
+            verify=integrity.check,
+            callbacks=self._callbacks,
+            environ=self._environ,
         )
-        return launching.prepare(spec, found, base)
+        launch = launching.prepare(spec, found, base)
+        return confine(spec.name, found, launch, base.directory, self._environ)
 
     def _log_path(self, name: str) -> str:
         return str(paths.logs_dir(self._environ) / f"plugin-{name}.log")
@@ -274,6 +333,18 @@ class Manager:
         """The tools of all plugins, in load order and then in each plugin's own."""
         return [tool for plugin in self._plugins.values() for tool in plugin.info.tools]
 
+    def packages(self) -> Sequence[Found]:
+        """The packages that are installed, those that cannot be used too; see zuno.discovery.
+
+        A package's agents, workflows and skills are in its `package`; tinyhost runs none of
+        them. The folders are read anew with each call.
+        """
+        return packages_of(self._config, self._environ)
+
+    def launch(self, name: str) -> Launch:
+        """How a plugin would be started. Raises as load does; nothing is started."""
+        return self._launch(self._config.spec_for(name))
+
     def registry(self) -> Sequence[RegistryEntry]:
         """The curated list of plugins that are known to exist."""
         return entries()
@@ -311,11 +382,12 @@ class Manager:
         """Take a plugin's tools and hooks away, then stop it. Raises PluginNotFound."""
         plugin = self.get(id_or_name)
         self._unregister(plugin)
+        self._leaving.add(plugin)
         try:
             await plugin.stop()
         finally:
-            if self._reserved.get(plugin.name) == plugin.id:
-                del self._reserved[plugin.name]
+            self._leaving.discard(plugin)
+            self._release(plugin.name, plugin.id)
 
     def _unregister(self, plugin: Plugin) -> None:
         del self._plugins[plugin.id]
@@ -329,7 +401,7 @@ class Manager:
         for plugin in loaded:
             self._unregister(plugin)
         async with trio.open_nursery() as nursery:
-            for plugin in (*loaded, *self._starting):
+            for plugin in (*loaded, *self._starting, *self._leaving):
                 nursery.start_soon(plugin.stop)
         self._reserved.clear()
         await self._guardian.close()
@@ -342,6 +414,7 @@ class open_manager:  # noqa: N801
     directory: the project's directory, by default the current one.
     resolver: finds programs by plugin name; by default as `environ` and the config say.
     environ: stands for the host's environment variables, by default os.environ.
+    callbacks: what the host does for MCP servers that ask it for something.
 
     An error raised in the body leaves unchanged, never inside a group.
     """
@@ -353,7 +426,9 @@ class open_manager:  # noqa: N801
         directory: str | os.PathLike[str] | None = None,
         resolver: Resolver | None = None,
         environ: Mapping[str, str] | None = None,
+        callbacks: ClientCallbacks | None = None,
     ) -> None:
+        self._callbacks = callbacks
         self._environ = dict(os.environ) if environ is None else dict(environ)
         self._config = config or Config(file=str(paths.config_file(self._environ)), exists=False)
         self._directory = os.path.abspath(directory or ".")  # noqa: PTH100
@@ -362,6 +437,7 @@ class open_manager:  # noqa: N801
             self._environ.get("PATH", ""),
             compat=self._config.compat,
             environ=self._environ,
+            project=self._config.project,
         )
         if not os.path.isdir(self._directory):  # noqa: PTH112
             raise ConfigError(f"the directory {self._directory} does not exist")
@@ -369,23 +445,29 @@ class open_manager:  # noqa: N801
     async def __aenter__(self) -> Manager:
         self._outer = trio.open_nursery()
         nursery = await self._outer.__aenter__()
-        self._inner: trio.Nursery = await nursery.start(self._run_tasks)
+        ready = trio.Event()
+        # Not nursery.start: cancelled, it would wait for a task that no cancellation reaches.
+        nursery.start_soon(self._run_tasks, ready)
+        with trio.CancelScope(shield=True):
+            await ready.wait()
         self._manager = Manager(
             self._inner.start_soon,
             config=self._config,
             directory=self._directory,
             resolver=self._resolver,
             environ=self._environ,
+            callbacks=self._callbacks,
         )
         self._scope = nursery.cancel_scope
         return self._manager
 
-    async def _run_tasks(self, task_status: trio.TaskStatus[trio.Nursery]) -> None:
+    async def _run_tasks(self, ready: trio.Event) -> None:
         # Plugins are watched until they have been stopped properly, also while a
         # cancellation from outside is under way.
         with trio.CancelScope(shield=True):
             async with trio.open_nursery() as nursery:
-                task_status.started(nursery)
+                self._inner = nursery
+                ready.set()
                 await trio.sleep_forever()
 
     async def __aexit__(

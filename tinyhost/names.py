@@ -12,6 +12,7 @@ PATTERN = r"[a-z0-9][a-z0-9._-]{0,63}"
 BUILTIN_NAMES = ("context-pruning", "notify", "code-review", "handoff")
 
 _NAME = re.compile(PATTERN)
+_TOOL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def name_problem(name: object) -> str | None:
@@ -37,3 +38,13 @@ def check_name(name: str) -> str:
     if problem := name_problem(name):
         raise InvalidCall(problem)
     return name
+
+
+def tool_id(plugin: str, tool: str) -> str:
+    """`plugin__<plugin>__<tool>`; models allow no dots in tool names. Raises ValueError."""
+    id = f"plugin__{plugin.replace('.', '_')}__{tool}"
+    if not _TOOL_ID.fullmatch(id):
+        raise ValueError(
+            f"the tool id {id[:200]!r} is not made of 1 to 64 letters, digits, _ and -"
+        )
+    return id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from types import TracebackType
@@ -9,15 +10,19 @@ from types import TracebackType
 from . import paths
 from .asking import Asker
 from .builtins.shipped import shipped
-from .config import Config, load_config
+from .config import Config
 from .host import Host
 from .journal import Journal
+from .layers import load_layers, notices
 from .manager import Manager, open_manager
+from .model import ClientCallbacks
 from .permissions import Origin
 from .recorder import Recorder
 from .redaction import secrets_in
 from .resolve import Resolver
 from .shell_hooks import ShellHooks
+
+_log = logging.getLogger(__name__)
 
 # Builtins are walked before all that is loaded, the configuration's shell hooks after it.
 _BUILTINS, _SHELL_HOOKS = -1, 1
@@ -26,10 +31,13 @@ _BUILTINS, _SHELL_HOOKS = -1, 1
 class open_host:  # noqa: N801
     """`async with open_host(...) as host:` runs a Host, with the shipped builtins.
 
-    config: None reads the person's own file. origin: where the calls come from; it decides
+    config: None reads the person's own file, and that of the directory's project where it is
+    trusted; where it is not, a warning is logged (on standard error, unless the program set
+    logging up). origin: where the calls come from; it decides
     what becomes of a call that no rule covers. asker: who asks the person; without one an
     ask is denied with the way to allow it, or left to the client if the origin is CLIENT.
     journal: whether to keep a record. builtins: whether to have the shipped ones.
+    callbacks: what the host does for MCP servers that ask it for something.
 
     Raises ConfigError. An error raised in the body leaves unchanged.
     """
@@ -45,10 +53,11 @@ class open_host:  # noqa: N801
         asker: Asker | None = None,
         journal: bool = True,
         builtins: bool = True,
+        callbacks: ClientCallbacks | None = None,
     ) -> None:
         self._environ = dict(os.environ) if environ is None else dict(environ)
-        self._config = load_config(environ=self._environ) if config is None else config
         self._directory = os.path.abspath(directory or ".")  # noqa: PTH100
+        self._config = self._layers() if config is None else config
         self._origin = origin
         self._asker = asker
         self._builtins = builtins
@@ -56,8 +65,18 @@ class open_host:  # noqa: N801
         secrets = secrets_in(self._environ)
         self._recorder = Recorder(Journal(state, secrets=secrets) if journal else None)
         self._manager = open_manager(
-            self._config, directory=self._directory, resolver=resolver, environ=self._environ
+            self._config,
+            directory=self._directory,
+            resolver=resolver,
+            environ=self._environ,
+            callbacks=callbacks,
         )
+
+    def _layers(self) -> Config:
+        config = load_layers(self._directory, environ=self._environ)
+        for notice in notices(config):
+            _log.warning("tinyhost: %s", notice)
+        return config
 
     async def __aenter__(self) -> Host:
         manager = await self._manager.__aenter__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shlex
 import stat
@@ -10,14 +11,25 @@ import sys
 
 # On macOS the members of the admin group (80) can become root anyway.
 _TRUSTED_GROUPS = {0, 80} if sys.platform == "darwin" else {0}
+_MAX_LINKS = 40  # as Linux has it
 
 
 def program_problem(path: str) -> str | None:
     """Say why a file must not be run as a plugin and how to fix it; None when it may be.
 
-    Links are followed: both the link and what it leads to have to be safe, and the folders
-    that they are in.
+    Links are followed: every link, every folder on the way, and the file itself have to be
+    safe.
     """
+    if problem := file_problem(path):
+        return problem
+    target = os.path.realpath(path)
+    if not os.access(target, os.X_OK):
+        return f"is not executable; {_chmod('+x', target)}"
+    return None
+
+
+def file_problem(path: str) -> str | None:
+    """Say why a file's content cannot be trusted and how to fix that; None when it can be."""
     target = os.path.realpath(path)
     try:
         found = os.stat(target)  # noqa: PTH116 (strings are what the callers exec)
@@ -29,13 +41,26 @@ def program_problem(path: str) -> str | None:
         return "is a folder, not a program"
     if not stat.S_ISREG(found.st_mode):
         return "is not a regular file"
-    if problem := _file_problem(path, target, found):
-        return problem
-    for folder in dict.fromkeys((os.path.dirname(path), os.path.dirname(target))):  # noqa: PTH120
+    return _open_problem(target, found) or way_problem(path)
+
+
+def way_problem(path: str) -> str | None:
+    """Say who else could exchange what a path leads to; None when nobody can.
+
+    Looked at are the links on the way and the folders that hold its parts, up to the root.
+    """
+    try:
+        # Not abspath: it takes ".." behind a link for the folder that the link is in.
+        folders, links = _way(os.path.join(os.getcwd(), path))  # noqa: PTH109, PTH118
+    except OSError as error:
+        return f"cannot be examined: {error.strerror}"
+    for link in links:
+        if _foreign(found := os.lstat(link)):
+            return _owned_by(found, link)
+    # From the nearest, as that is where most mistakes are.
+    for folder in reversed(folders):
         if problem := folder_problem(folder):
             return f"is in {folder}, which {problem}"
-    if not os.access(target, os.X_OK):
-        return f"is not executable; {_chmod('+x', target)}"
     return None
 
 
@@ -59,15 +84,38 @@ def folder_problem(folder: str) -> str | None:
     return None
 
 
-def _file_problem(path: str, target: str, found: os.stat_result) -> str | None:
-    link = os.lstat(path)
-    if _foreign(link):
-        return _owned_by(link, path)
+def _open_problem(target: str, found: os.stat_result) -> str | None:
     if _foreign(found):
         return _owned_by(found, target)
     if who := _other_writers(found):
         return f"can be written by {who}; {_chmod('go-w', target)}"
     return None
+
+
+def _way(path: str) -> tuple[list[str], list[str]]:
+    """The folders and the links that are passed on the way to what an absolute path means."""
+    folders: dict[str, None] = {}
+    links: list[str] = []
+    here, todo = "/", path.split("/")[::-1]
+    while todo:
+        name = todo.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            here = os.path.dirname(here)  # noqa: PTH120 (of links, nothing is left in it)
+            continue
+        folders[here] = None
+        step = f"{here.rstrip('/')}/{name}"
+        if not stat.S_ISLNK(os.lstat(step).st_mode):
+            here = step
+            continue
+        links.append(step)
+        if len(links) > _MAX_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        target = os.readlink(step)  # noqa: PTH115
+        here = "/" if target.startswith("/") else here
+        todo += target.split("/")[::-1]
+    return list(folders), links
 
 
 def _foreign(found: os.stat_result) -> bool:

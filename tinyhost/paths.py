@@ -52,8 +52,15 @@ def tinycode_plugins_dir(environ: Mapping[str, str] | None = None) -> Path:
         return absolute(own) / "plugins"
     base = Path(env.get("XDG_CONFIG_HOME", ""))
     if not base.is_absolute():
-        base = _home(env) / ".config"
+        base = home_dir(env) / ".config"
     return base / "tinycode" / "plugins"
+
+
+def zuno_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder of zuno's configuration; used with "compat": ["zuno"]."""
+    env = os.environ if environ is None else environ
+    base = Path(env.get("XDG_CONFIG_HOME", ""))
+    return (base if base.is_absolute() else home_dir(env) / ".config") / "zuno"
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:
@@ -62,7 +69,9 @@ def absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111
 
 
-def _home(env: Mapping[str, str]) -> Path:
+def home_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The person's home directory: HOME, else the one that the system has for them."""
+    env = os.environ if environ is None else environ
     home = Path(env.get("HOME", ""))
     if home.is_absolute():
         return home
@@ -80,7 +89,7 @@ def _xdg_dir(env: Mapping[str, str], variable: str, below_home: str, fallback: s
     if base.is_absolute():
         return base / _APP
     if sys.platform != "darwin":
-        return _home(env) / below_home / _APP
+        return home_dir(env) / below_home / _APP
     import platformdirs
 
     found: Path = getattr(platformdirs, fallback)(_APP)

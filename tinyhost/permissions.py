@@ -122,16 +122,12 @@ class Policy:
         about until the file is corrected: a mistake in it must not allow anything.
         """
         form = config.permissions
-        rules = [
-            rule
-            for action in Action
-            for rule in _rules(config.file, action, getattr(form, action.value))
-        ]
+        rules = [rule for action in Action for rule in _rules(action, getattr(form, action.value))]
         for directory, project in (form.projects or {}).items():
             where = str(paths.absolute(directory))
-            rules += _rules(config.file, Action.ALLOW, project.allow, where)
+            rules += _rules(Action.ALLOW, project.allow, where)
         problems = [p for p in config.problems if re.match(r"permissions\b", p.key)]
-        rules += [_ask_always(p) for p in problems if not _HARMLESS.match(p.key)]
+        rules += [_ask_always(p) for p in problems if not _harmless(p)]
         policy = cls(
             rules=tuple(rules),
             mode=Mode(form.mode or Mode.STANDARD),
@@ -172,10 +168,14 @@ class Policy:
 
 
 def _rules(
-    file: str, action: Action, entries: Sequence[PatternEntry] | None, directory: str = ""
+    action: Action, entries: Sequence[PatternEntry] | None, directory: str = ""
 ) -> Iterator[Rule]:
     for entry in entries or ():
-        yield Rule(action, entry.pattern, f"{file}:{entry.node.line}", directory)
+        yield Rule(action, entry.pattern, f"{entry.file}:{entry.node.line}", directory)
+
+
+def _harmless(problem: Problem) -> bool:
+    return problem.harmless or _HARMLESS.match(problem.key) is not None
 
 
 def _ask_always(problem: Problem) -> Rule:
@@ -305,7 +305,13 @@ def _rule_says(rule: RuleVerdict) -> Iterator[Reason]:
 def _plugins_say(asked: PermissionResult) -> Iterator[Reason]:
     for answer in asked.answers:
         said = answer.output
-        if isinstance(said, PermissionOutput) and said.allowed:
+        if not isinstance(said, PermissionOutput) or said.denies:
+            continue
+        if said.ask:
+            why = f": {cut(said.reason)}" if said.reason else " and gives no reason"
+            text = f"plugin {answer.plugin} wants the person asked{why}"
+            yield Reason(ReasonKind.PLUGIN, answer.plugin, text, Action.ASK)
+        else:
             text = f"plugin {answer.plugin} has no objection"
             yield Reason(ReasonKind.PLUGIN, answer.plugin, text, None)
     if asked.allowed is False:

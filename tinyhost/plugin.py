@@ -29,6 +29,17 @@ class Plugin(abc.ABC):
         """Where the plugin is in its life."""
         return self.info.state
 
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What the plugin offers beyond tools and hooks, by kind; typed by its dialect.
+
+        It belongs to one life of the plugin: look again rather than keep it.
+        """
+        return {}
+
+    async def revive(self) -> None:  # noqa: B027
+        """Start the plugin again if it died, as a call does. Raises as calls do."""
+
     def handles(self, hook: str) -> bool:
         """Whether the plugin declared the hook."""
         return hook in self.info.hooks
@@ -62,6 +73,26 @@ class Plugin(abc.ABC):
     @abc.abstractmethod
     async def stop(self) -> None:
         """End the plugin, in bounded time. A second stop does nothing."""
+
+
+class StartedPlugin(Plugin):
+    """A plugin outside of this process, which is started and can be started again."""
+
+    @abc.abstractmethod
+    async def start(self) -> None:
+        """Make the plugin ready. Raises LoadError, and then nothing is left of the attempt."""
+
+    @abc.abstractmethod
+    async def restart(self) -> None:
+        """End the plugin if it runs, and start anew with a clean record."""
+
+
+def capability_names(capabilities: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+    """Each kind, with the names of what is offered where the wire has names for it."""
+    return {
+        kind: list(offered) if isinstance(offered, Mapping) else []
+        for kind, offered in capabilities.items()
+    }
 
 
 def find_tool(tools: Sequence[ToolSpec], name: str) -> ToolSpec:

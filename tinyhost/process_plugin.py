@@ -26,9 +26,12 @@ from .errors import (
     RemoteError,
 )
 from .guardian import Guardian
+from .launch import BARE, Wrapping
 from .link import PluginLink
 from .model import (
     CallContext,
+    ClientCallbacks,
+    Confinement,
     Counters,
     Manifest,
     PluginInfo,
@@ -37,9 +40,10 @@ from .model import (
     ToolResult,
     ToolSpec,
 )
-from .plugin import Plugin, find_tool
+from .plugin import Plugin, StartedPlugin, capability_names, find_tool
 from .pluginlog import PluginLog
 from .process import Process, spawn
+from .redaction import redact, redact_start, redact_value
 from .supervise import BREAKER_WINDOW, Supervisor
 
 _log = logging.getLogger(__name__)
@@ -57,8 +61,12 @@ def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
 class Launch:
     """All that is needed to start one plugin's process, any number of times.
 
-    verify: called in a thread before each start; raises LoadError when the plugin's files are
-    not what they should be.
+    verify: awaited before each start; raises LoadError when the plugin's files are not what
+    they should be.
+    wrapping: the limits and the sandbox, as words before the command; confinement says in
+    what sandbox that is.
+    callbacks: what the host does for the plugin. environ: the host's own variables, which say
+    where its folders are.
     """
 
     dialect: Callable[[], Dialect]
@@ -69,10 +77,14 @@ class Launch:
     settings: PluginSettings
     log_path: str | None = None
     secrets: Sequence[str] = ()
-    verify: Callable[[], None] | None = None
+    verify: Callable[[], Awaitable[None]] | None = None
+    wrapping: Wrapping = BARE
+    confinement: Confinement | None = None
+    callbacks: ClientCallbacks = attrs.field(factory=ClientCallbacks)
+    environ: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
 
-class ProcessPlugin(Plugin):
+class ProcessPlugin(StartedPlugin):
     """See the module. `start_task` runs a coroutine function in the manager's nursery."""
 
     def __init__(
@@ -101,7 +113,7 @@ class ProcessPlugin(Plugin):
         self._counters = Counters()
         self._last_death: PluginDied | None = None
         self._stopping = False
-        self._stopped = False
+        self._stopped = trio.Event()
         self._spawn_s = 0.0
         self._handshake_s = 0.0
 
@@ -125,7 +137,20 @@ class ProcessPlugin(Plugin):
             message=self._message(),
             spawn_ms=self._spawn_s * 1000,
             handshake_ms=self._handshake_s * 1000,
+            limits=self._launch.settings.limits,
+            confinement=self._launch.confinement,
+            capabilities=capability_names(self.capabilities),
         )
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What the plugin offers beyond tools and hooks, as its dialect has it."""
+        return self._dialect.capabilities()
+
+    async def revive(self) -> None:
+        """Start the plugin again if it died."""
+        if self._link is None or not self._link.connection.usable:
+            await self._start_again()
 
     def handles(self, hook: str) -> bool:
         """Whether the plugin declared the hook."""
@@ -138,7 +163,7 @@ class ProcessPlugin(Plugin):
     @property
     def state(self) -> State:
         """Where the plugin is in its life."""
-        if self._stopped:
+        if self._stopped.is_set():
             return State.STOPPED
         if self._stopping:
             return State.STOPPING
@@ -164,6 +189,9 @@ class ProcessPlugin(Plugin):
         if connection is not None:
             total.junk_lines += connection.peer.junk_lines
             total.late_replies += connection.peer.late_replies
+            total.notifications += connection.peer.notifications
+            total.unsent += connection.peer.unsent
+            total.stderr_dropped += connection.log.dropped
         return total
 
     def _message(self) -> str:
@@ -182,7 +210,12 @@ class ProcessPlugin(Plugin):
     # --- starting
 
     async def start(self) -> None:
-        """Spawn and shake hands. Raises LoadError, and then nothing is left running."""
+        """Spawn and shake hands. Raises LoadError, and then nothing is left running.
+
+        Raises PluginDied once the plugin is being stopped.
+        """
+        if self._stopping:
+            raise PluginDied(self.name, "was stopped")
         launch = self._launch
         await self._verify()
         began = trio.current_time()
@@ -193,7 +226,7 @@ class ProcessPlugin(Plugin):
             self.name,
             process,
             self._conduct,
-            PluginLog(launch.log_path, launch.secrets),
+            PluginLog(launch.log_path, launch.secrets, self._conduct.stderr_tail),
             clean_up=lambda: self._guardian.sweep(self.id),
             on_notification=lambda message: dialect.notified(link, message),
             on_request=lambda message: dialect.requested(link, message),
@@ -226,7 +259,7 @@ class ProcessPlugin(Plugin):
     async def _verify(self) -> None:
         if self._launch.verify is None:
             return
-        await trio.to_thread.run_sync(self._launch.verify)
+        await self._launch.verify()
         if self._stopping:
             raise LoadError(self.name, "resolve", "it was stopped before it was started")
 
@@ -237,13 +270,19 @@ class ProcessPlugin(Plugin):
     def _spawn(self) -> Process:
         launch = self._launch
         env = {**launch.env, **self._guardian.marks(self.id)}
-        process = spawn(self.name, launch.command, env=env, directory=launch.directory)
         try:
-            self._guardian.watch(process.pid)
+            self._guardian.start()
         except OSError as error:
-            process.discard()
             reason = f"no guardian could be started for it: {error}"
             raise LoadError(self.name, "spawn", reason, command=launch.command) from error
+        process = spawn(
+            self.name,
+            launch.command,
+            env=env,
+            directory=launch.directory,
+            wrapping=launch.wrapping,
+        )
+        self._guardian.watch(process.pid)
         return process
 
     async def _shake_hands(
@@ -252,7 +291,7 @@ class ProcessPlugin(Plugin):
         try:
             manifest = await dialect.handshake(link)
         except (PluginError, ValueError, TypeError) as error:
-            raise await self._failed_handshake(connection, error) from error
+            raise await self._failed_handshake(connection, error) from None
         if connection.ended.is_set() or self._stopping:
             raise await self._failed_handshake(connection, connection.death())
         link.handshake_done()
@@ -268,7 +307,7 @@ class ProcessPlugin(Plugin):
         return LoadError(
             self.name,
             "handshake",
-            _explain_handshake(error, connection, self._launch.settings.timeouts.handshake),
+            _explain_handshake(error, connection, self._launch),
             command=self._launch.command,
             status=status,
             stderr=connection.log.tail,
@@ -317,7 +356,8 @@ class ProcessPlugin(Plugin):
         if self._stopping:
             raise PluginDied(self.name, "was stopped")
         death = self._last_death
-        assert death is not None
+        if death is None:
+            return  # no process because a restart that was asked for was broken off
         if not self._conduct.restarts:
             hint = "It is not started again by itself, and nothing was sent."
             raise PluginDied(self.name, death.status, stderr=death.stderr, hint=hint)
@@ -336,6 +376,7 @@ class ProcessPlugin(Plugin):
             connection, self._connection = self._connection, None
             if connection is not None:
                 await self._end(connection)
+                self._counters = self._count(connection)
             self._supervisor.reset()
             await self.start()
             self._restarted()
@@ -354,7 +395,7 @@ class ProcessPlugin(Plugin):
             failure = self._failure(f"hook {name}", error)
             if failure is error:
                 raise
-            raise failure from error
+            raise failure from None
 
     async def call_tool(
         self,
@@ -382,10 +423,13 @@ class ProcessPlugin(Plugin):
             failure = self._failure(f"tool {tool.name}", error)
             if failure is error:
                 raise
-            raise failure from error
+            raise failure from None
 
     def _failure(self, what: str, error: PluginError | ValueError) -> PluginError:
-        """Count a failed call; an answer of the wrong form becomes a ProtocolError."""
+        """Count a failed call; an answer of the wrong form becomes a ProtocolError.
+
+        What the plugin said is repeated without the secrets that it was given.
+        """
         if isinstance(error, CallTimeout):
             if error.busy:
                 self._counters.busy += 1
@@ -393,23 +437,34 @@ class ProcessPlugin(Plugin):
                 self._counters.timeouts += 1
             return error
         self._counters.errors += 1
+        secrets = self._launch.secrets
+        if isinstance(error, RemoteError):
+            said = redact(error.remote_message, secrets), redact_value(error.data, secrets)
+            return RemoteError(self.name, error.method, error.code, *said)
         if isinstance(error, PluginError):
             return error
-        return ProtocolError(self.name, what, str(error))
+        return ProtocolError(self.name, what, redact(str(error), secrets))
 
     # --- stopping
 
     async def stop(self) -> None:
-        """Dispose, end-of-file, SIGTERM, SIGKILL, each within its grace; see Timeouts.stop."""
-        if self._stopping:
-            return
-        self._stopping = True
+        """Dispose, end-of-file, SIGTERM, SIGKILL, each within its grace; see Timeouts.stop.
+
+        A second stop waits for the first.
+        """
         with trio.CancelScope(shield=True):
-            if self._starting is not None:
-                await self._starting.kill()
-            if self._connection is not None:
-                await self._end(self._connection)
-        self._stopped = True
+            if self._stopping:
+                await self._stopped.wait()
+                return
+            self._stopping = True
+            try:
+                if self._starting is not None:
+                    await self._starting.kill()
+                async with self._start_lock:  # a restart under way ends its old process first
+                    if self._connection is not None:
+                        await self._end(self._connection)
+            finally:
+                self._stopped.set()
 
     async def _end(self, connection: Connection) -> None:
         grace = self._launch.settings.timeouts.stop
@@ -422,16 +477,19 @@ class ProcessPlugin(Plugin):
             await connection.stop(grace)
 
 
-def _explain_handshake(error: Exception, connection: Connection, seconds: float) -> str:
+def _explain_handshake(error: Exception, connection: Connection, launch: Launch) -> str:
+    """Why it failed, in words; of the plugin's own, without the secrets it was given."""
     if isinstance(error, PluginDied):
-        return "it ended before it answered initialize"
+        what = connection.broken if connection.given_up else "ended"
+        return f"it {what} before it answered initialize"
     if isinstance(error, CallTimeout):
-        text = f"no answer to initialize within {seconds:g} s"
+        text = f"no answer to initialize within {launch.settings.timeouts.handshake:g} s"
         junk = connection.peer.last_junk
         if junk is not None:
-            head = junk.head[:80].decode(errors="replace")
+            head = redact_start(junk.head.decode(errors="replace"), launch.secrets)[:80]
             text += f"; standard output is for the protocol alone, but it wrote {head!r}"
         return text
     if isinstance(error, RemoteError):
-        return f"it refused to initialize: error {error.code}: {error.remote_message}"
-    return str(error)
+        said = redact(error.remote_message, launch.secrets)
+        return f"it refused to initialize: error {error.code}: {said}"
+    return redact(str(error), launch.secrets)

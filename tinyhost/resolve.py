@@ -1,7 +1,9 @@
 """From a plugin's name to its program.
 
-The places, in order: the person's plugin folder, PATH, the Python environment that tinyhost
-runs in, and with "compat": ["tinycode"] tinycode's plugin folder and its names on PATH.
+The places, in order: the person's plugin folder, their packages, PATH, the Python environment
+that tinyhost runs in, with "compat": ["tinycode"] tinycode's plugin folder and its names on PATH, and last
+the folder of a trusted project. So nothing that a project brings ever takes the place of what
+the person has.
 """
 
 from __future__ import annotations
@@ -9,15 +11,19 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib import import_module
 
 import attrs
 
+from tinyhost import extension_folders as extensions
 from tinyhost import paths
 from tinyhost import registry as registries
+from tinyhost.bingo import manifest as bingo
+from tinyhost.bingo.discovery import PROJECT_BINGO, USER_BINGO, examine, user_folder
 from tinyhost.errors import LoadError, PluginNotFound, PluginNotInstalled
-from tinyhost.model import Resolved
-from tinyhost.names import check_name, name_problem
-from tinyhost.ownership import folder_problem, program_problem
+from tinyhost.model import ProjectPlugins, Resolved
+from tinyhost.names import BUILTIN_NAMES, check_name, name_problem
+from tinyhost.ownership import program_problem
 from tinyhost.registry import BINARY_PREFIX, Registry, RegistryEntry
 
 TINYCODE_PREFIX = "tinycode-plugin-"
@@ -27,20 +33,43 @@ PATH = "PATH"
 PYTHON = "Python environment"
 TINYCODE_FOLDER = "tinycode plugin folder"
 TINYCODE_PATH = "tinycode name on PATH"
+PROJECT_FOLDER = "project's plugin folder"
+
+_FOLDERS = (
+    USER_FOLDER,
+    TINYCODE_FOLDER,
+    PROJECT_FOLDER,
+    USER_BINGO,
+    PROJECT_BINGO,
+    extensions.USER,
+    extensions.USER_ZUNO,
+    extensions.PROJECT,
+    extensions.PROJECT_ZUNO,
+)
 
 
 @attrs.frozen
 class Candidate:
-    """A file that a name could stand for. `problem` says why it cannot be used, or is ""."""
+    """A file that a name could stand for. `problem` says why it cannot be used, or is "".
+
+    folder: the plugin's own folder, "" where it is a file among others. dialect: the wire.
+    """
 
     path: str
     source: str
     problem: str = ""
+    folder: str = ""
+    dialect: str = "native"
 
     @property
     def usable(self) -> bool:
         """Whether the file can be run."""
         return not self.problem
+
+    @property
+    def target(self) -> str:
+        """The file itself, where links lead to it."""
+        return os.path.realpath(self.path)
 
 
 class Resolver:
@@ -48,7 +77,8 @@ class Resolver:
 
     path: the value of PATH. compat: as in the configuration. registry: the plugins that are
     known by name, default tinyhost's own. scripts: the folder of the Python environment's
-    programs. environ: where tinycode's folder is read from.
+    programs. environ: where other hosts' folders are read from. project: what a trusted
+    project brings.
     """
 
     def __init__(
@@ -60,12 +90,21 @@ class Resolver:
         registry: Registry | None = None,
         scripts: str | None = None,
         environ: Mapping[str, str] | None = None,
+        project: ProjectPlugins | None = None,
     ) -> None:
+        self._project = project
         self._plugins = str(paths.absolute(config_dir) / "plugins")
+        self._extensions = extensions.extension_folders(
+            config_dir,
+            compat=compat,
+            environ=environ,
+            project=project.root if project else None,
+        )
         self._path = path
         self._scripts = registries.scripts_dir() if scripts is None else scripts
         self._tinycode = "tinycode" in compat
         self._tinycode_plugins = str(paths.tinycode_plugins_dir(environ))
+        self._bingo = user_folder(environ) if "bingo" in compat else ""
         self._registry = registry
 
     def resolve(self, name: str) -> Resolved:
@@ -79,8 +118,10 @@ class Resolver:
         unusable = []
         for candidate in self._candidates(name):
             if candidate.usable:
-                return Resolved(candidate.path, candidate.source)
-            if candidate.source in (USER_FOLDER, TINYCODE_FOLDER):
+                return Resolved(
+                    candidate.path, candidate.source, candidate.dialect, candidate.folder
+                )
+            if candidate.source in _FOLDERS:
                 raise LoadError(name, "resolve", f"{candidate.path} {candidate.problem}")
             unusable.append(candidate)
         raise self._not_found(name, unusable)
@@ -93,21 +134,56 @@ class Resolver:
 
     def searched(self, name: str) -> list[str]:
         """The places that are looked at for a name, in words, in order."""
-        places = [f"{self._plugins}/{name}", f"{BINARY_PREFIX}{name} on PATH"]
+        places = [f"{self._plugins}/{name}"]
+        places += [f"{e.path}/{name}" for e in self._extensions if not e.of_project]
+        places.append(f"{BINARY_PREFIX}{name} on PATH")
         if self._scripts:
             places.append(f"{self._scripts}/{BINARY_PREFIX}{name}")
         if self._tinycode:
             places += [f"{self._tinycode_plugins}/{name}", f"{TINYCODE_PREFIX}{name} on PATH"]
+        if self._bingo:
+            places.append(f"{self._bingo}/{name}")
+        if self._project and self._may_bring(name):
+            places.append(f"{self._project.folder}/{name}")
+            places += [f"{e.path}/{name}" for e in self._extensions if e.of_project]
         return places
+
+    def _may_bring(self, name: str) -> bool:
+        """Whether the project's program would count for a name.
+
+        A project must not pass its own program off as a plugin that people know.
+        """
+        known = (self._registry or registries.default()).lookup(name) or name in BUILTIN_NAMES
+        return self._project is not None and name in self._project.names and not known
 
     def _candidates(self, name: str) -> Iterator[Candidate]:
         yield from _in_plugin_folder(self._plugins, name, USER_FOLDER)
+        yield from self._packages(name, of_project=False)
         on_path = path_folders(self._path)
         yield from _in_folders(on_path, BINARY_PREFIX + name, PATH)
         added = _usable_folders([*on_path, self._scripts])[len(on_path) :]
         yield from _in_folders(added, BINARY_PREFIX + name, PYTHON)
         if self._tinycode:
             yield from self._tinycode_candidates(name)
+        if self._bingo:
+            yield from _in_bingo_folder(self._bingo, name, USER_BINGO)
+        if self._project and self._may_bring(name):
+            yield from _in_plugin_folder(self._project.folder, name, PROJECT_FOLDER)
+            if self._bingo:
+                folder = f"{self._project.root}/.bingo/plugins"
+                yield from _in_bingo_folder(folder, name, PROJECT_BINGO)
+            yield from self._packages(name, of_project=True)
+
+    def _packages(self, name: str, *, of_project: bool) -> Iterator[Candidate]:
+        folders = [each for each in self._extensions if each.of_project == of_project]
+        if not any(os.path.lexists(f"{folder.path}/{name}") for folder in folders):
+            return
+        # It has to read every package, to know which of them fit beside each other; and it
+        # stands above this module, as it knows how packages are run.
+        discover = import_module("tinyhost.zuno.discovery").discover
+        for found in discover(self._extensions):
+            if found.name == name and found.source in [folder.source for folder in folders]:
+                yield Candidate(found.folder, found.source, found.why_not, found.folder, "zuno")
 
     def _tinycode_candidates(self, name: str) -> Iterator[Candidate]:
         yield from _in_plugin_folder(self._tinycode_plugins, name, TINYCODE_FOLDER)
@@ -191,25 +267,30 @@ def _in_folders(folders: list[str], file: str, source: str) -> Iterator[Candidat
             yield Candidate(path, source, program_problem(path) or "")
 
 
+def _in_bingo_folder(folder: str, name: str, source: str) -> Iterator[Candidate]:
+    """Only what bingo itself would take."""
+    path = f"{folder.rstrip('/')}/{name}"
+    if os.path.lexists(f"{path}/{bingo.MANIFEST}"):
+        yield Candidate(path, source, examine(path, source).problem, path, "bingo")
+
+
 def _in_plugin_folder(folder: str, name: str, source: str) -> Iterator[Candidate]:
     path = f"{folder.rstrip('/')}/{name}"
     if not os.path.isdir(path):  # noqa: PTH112
         if os.path.lexists(path):
             yield Candidate(path, source, program_problem(path) or "")
         return
+    if os.path.lexists(f"{path}/{bingo.MANIFEST}"):
+        yield Candidate(path, source, examine(path, source).problem, path, "bingo")
+        return
     inside = (name, BINARY_PREFIX + name, "plugin")
     for file in inside:
         if os.path.lexists(f"{path}/{file}"):
-            yield _in_own_folder(folder, path, f"{path}/{file}", source)
+            program = f"{path}/{file}"
+            yield Candidate(program, source, program_problem(program) or "", path)
             return
-    problem = f"is a folder without a program in it: expected one of {', '.join(inside)}"
+    problem = (
+        f"is a folder without a program in it: expected one of {', '.join(inside)}, or a"
+        f" {bingo.MANIFEST}"
+    )
     yield Candidate(path, source, problem)
-
-
-def _in_own_folder(outer: str, folder: str, path: str, source: str) -> Candidate:
-    # program_problem looks at the plugin's folder; the folder around it counts as well, as who
-    # can write there can exchange the plugin's folder.
-    problem = program_problem(path)
-    if not problem and (around := folder_problem(outer)):
-        problem = f"is in {folder}, below {outer}, which {around}"
-    return Candidate(path, source, problem or "")

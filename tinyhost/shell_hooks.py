@@ -107,13 +107,16 @@ class ShellHooks(BuiltinPlugin):
     ) -> tuple[ShellHooks | None, Sequence[Problem]]:
         """Build the plugin from the key `hooks`; None when no command is left to run.
 
-        The problems are those of that key. Loading the configuration reported them too.
+        A project's commands come behind the person's. The problems are those of that key.
+        Loading the configuration reported them too.
         """
         problems: list[Problem] = []
-        node = config.raw.get("hooks")
-        if node is None:
-            return None, problems
-        entries = HOOKS.read(node, Place(config.file, problems, "hooks")) or {}
+        entries: dict[str, list[ShellHook]] = {}
+        for file, raw in config.sources:
+            if (node := raw.get("hooks")) is not None:
+                read = HOOKS.read(node, Place(file, problems, "hooks")) or {}
+                for event, found in read.items():
+                    entries.setdefault(event, []).extend(found)
         if not any(entries.values()):
             return None, problems
         settings = config.settings_for(NAME)
@@ -139,6 +142,7 @@ class ShellHooks(BuiltinPlugin):
     async def _query(self, entries: Sequence[ShellHook], event: hooks.PermissionAsk) -> Any:
         """The first denial counts; a command that broke is only told of when none denied."""
         allowed = False
+        asking: hooks.PermissionOutput | None = None
         broken: ShellHookFailed | None = None
         for hook in entries:
             said = await self._ask(hook, event)
@@ -148,12 +152,17 @@ class ShellHooks(BuiltinPlugin):
                 return {"allowed": False, "reason": reason}
             if said.error is not None:
                 broken = broken or said.error
-            elif said.output is not None and not said.output.allowed:
+            elif said.output is not None and said.output.denies:
                 return hooks.to_wire(said.output)
+            elif said.output is not None and said.output.ask:
+                asking = asking or said.output
             elif said.output is not None:
                 allowed = True
-        if broken is not None:
+        # A failure that is skipped must not hide that another command wants the person asked.
+        if broken is not None and (asking is None or self._settings.on_guard_failure != "skip"):
             raise broken
+        if asking is not None:
+            return hooks.to_wire(asking)
         return {"allowed": True} if allowed else None
 
     async def _gate(self, entries: Sequence[ShellHook], event: hooks.ToolExecuteBefore) -> Any:
@@ -330,8 +339,8 @@ def _line(data: Mapping[str, Any]) -> bytes:
 def _checked(event: str, value: Mapping[str, Any]) -> Any:
     """Read the answer's members by the hook's own type, as strictly as any plugin's."""
     if event == names.PERMISSION_ASK:
-        # Without the word there is no opinion.
-        has = value.get("allowed") is not None
+        # Without the words there is no opinion.
+        has = value.get("allowed") is not None or value.get("ask") is not None
         return hooks.from_wire(hooks.PermissionOutput, value) if has else None
     said, kind = value.get("hookSpecificOutput"), hooks.spec_of(event).output
     if said is None or kind is None:

@@ -12,12 +12,14 @@ import os
 import select
 import termios
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import trio
 
 from tinyhost.asking import Asker, Headless, Question, Reply
+
+_T = TypeVar("_T")
 
 TERMINAL = "/dev/tty"
 TIMEOUT = 300.0  # seconds until silence is a no
@@ -80,40 +82,53 @@ class TerminalAsker:
 
         When it is cancelled, it takes the question back before it returns.
         """
-        wake_read, wake_write = os.pipe()
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(_close_when_cancelled, wake_write)
-                reply = await trio.to_thread.run_sync(self._ask, question, wake_read)
-                nursery.cancel_scope.cancel()
-        finally:
-            os.close(wake_read)
-        return reply
+
+        def talk(terminal: int, wake: int) -> Reply:
+            return _talk(terminal, wake, question, time.monotonic() + self._timeout)
+
+        return await at_terminal(talk, Reply.NO)
 
     def refusal(self, question: Question) -> str:
         """Say that it was the person, and why they were asked."""
         why = "; ".join(map(str, question.reasons))
         return f"the person at the terminal did not allow it (asked because {why})"
 
-    def _ask(self, question: Question, wake: int) -> Reply:
-        """In a thread. `wake` becomes readable when nobody waits for the answer any more."""
+
+async def at_terminal(talk: Callable[[int, int], _T], otherwise: _T) -> _T:
+    """Run `talk` in a thread with the terminal to itself; what it returns, or `otherwise`.
+
+    It gets the terminal's descriptor, and one that becomes readable when nobody waits for the
+    answer any more. Without a terminal it does not run.
+    """
+    wake_read, wake_write = os.pipe()
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_close_when_cancelled, wake_write)
+            said = await trio.to_thread.run_sync(_in_thread, talk, otherwise, wake_read)
+            nursery.cancel_scope.cancel()
+    finally:
+        os.close(wake_read)
+    return said
+
+
+def _in_thread(talk: Callable[[int, int], _T], otherwise: _T, wake: int) -> _T:
+    try:
+        if not _can_ask():
+            return otherwise
+        terminal = _open()
+    except OSError:
+        return otherwise
+    try:
+        saved = termios.tcgetattr(terminal)
         try:
-            if not _can_ask():
-                return Reply.NO
-            terminal = _open()
-        except OSError:
-            return Reply.NO
-        try:
-            saved = termios.tcgetattr(terminal)
-            try:
-                _take_over(terminal, saved)
-                return _talk(terminal, wake, question, time.monotonic() + self._timeout)
-            finally:
-                termios.tcsetattr(terminal, termios.TCSADRAIN, saved)
-        except (OSError, termios.error):
-            return Reply.NO
+            _take_over(terminal, saved)
+            return talk(terminal, wake)
         finally:
-            os.close(terminal)
+            termios.tcsetattr(terminal, termios.TCSADRAIN, saved)
+    except (OSError, termios.error):
+        return otherwise
+    finally:
+        os.close(terminal)
 
 
 async def _close_when_cancelled(descriptor: int) -> None:
@@ -134,20 +149,20 @@ def _take_over(terminal: int, saved: list[Any]) -> None:
 
 
 def _talk(terminal: int, wake: int, question: Question, deadline: float) -> Reply:
-    _write(terminal, "\n".join(question_lines(question, _width(terminal))) + "\n")
+    write(terminal, "\n".join(question_lines(question, width_of(terminal))) + "\n")
     offered = question.replies
     choices = "  ".join(_CHOICE[reply] for reply in offered)
     for _ in range(_TRIES):
-        _write(terminal, f"{choices}  > ")
-        typed = _read_line(terminal, wake, deadline)
+        write(terminal, f"{choices}  > ")
+        typed = read_line(terminal, wake, deadline)
         if typed is None:
-            _write(terminal, "\nnot allowed\n")
+            write(terminal, "\nnot allowed\n")
             return Reply.NO
         reply = _WORDS.get(typed.strip().lower())
         if reply is not None and reply in offered:
             return reply
-        _write(terminal, "answer with one letter, or with return for no\n")
-    _write(terminal, "not allowed\n")
+        write(terminal, "answer with one letter, or with return for no\n")
+    write(terminal, "not allowed\n")
     return Reply.NO
 
 
@@ -159,13 +174,14 @@ _CHOICE = {
 }
 
 
-def _write(terminal: int, text: str) -> None:
+def write(terminal: int, text: str) -> None:
+    """Write text to the terminal."""
     data = text.encode("utf-8", "backslashreplace")
     while data:
         data = data[os.write(terminal, data) :]
 
 
-def _read_line(terminal: int, wake: int, deadline: float) -> str | None:
+def read_line(terminal: int, wake: int, deadline: float) -> str | None:
     """One line, or None for Ctrl+C, end of input, silence, and when nobody waits any more."""
     ready, _, _ = select.select([terminal, wake], [], [], max(0.0, deadline - time.monotonic()))
     if not ready or wake in ready:
@@ -177,7 +193,8 @@ def _read_line(terminal: int, wake: int, deadline: float) -> str | None:
     return line.decode("utf-8", "replace")
 
 
-def _width(terminal: int) -> int:
+def width_of(terminal: int) -> int:
+    """Characters in a line."""
     try:
         return max(20, os.get_terminal_size(terminal).columns or 80)
     except OSError:
@@ -190,19 +207,19 @@ def _width(terminal: int) -> int:
 def question_lines(question: Question, width: int = 80) -> Iterator[str]:
     """The question in lines of at most `width` characters where it is not our own text."""
     yield "tinyhost: may this call go ahead?"
-    yield from _block("tool", question.tool_id, width)
+    yield from block("tool", question.tool_id, width)
     if question.directory:
-        yield from _block("directory", question.directory, width)
-    yield from _block("arguments", _shown_args(question), width)
+        yield from block("directory", question.directory, width)
+    yield from block("arguments", _shown_args(question), width)
     for reason in question.reasons:
-        yield from _block("asked because", str(reason), width)
+        yield from block("asked because", str(reason), width)
     scope = "this very command" if question.use.subject.commands else "any arguments"
     yield f"  always this session: this tool with {scope}"
     if question.project_rule is not None:
-        yield from _block("always in this project", question.project_rule, width)
+        yield from block("always in this project", question.project_rule, width)
 
 
-def _block(title: str, text: str, width: int) -> Iterator[str]:
+def block(title: str, text: str, width: int) -> Iterator[str]:
     """A title, and the text in lines that all begin with a bar."""
     yield f"  {title}:"
     room = width - 6

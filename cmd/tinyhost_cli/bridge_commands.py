@@ -106,12 +106,14 @@ def _ask(bridge: Bridge, event: Event, setup: Setup) -> Mapping[str, Any] | None
     """Open a host for one event. Raises what goes wrong."""
     import trio
 
+    from tinyhost.layers import notices
     from tinyhost.opening import open_host
     from tinyhost.permissions import Origin
     from tinyhost_cli.common import read_config
     from tinyhost_cli.hosting import until_signal
 
-    config = read_config(setup)
+    # The client may run in another folder than its session.
+    config = read_config(setup._replace(directory=event.directory))
     specs = [config.spec_for(name) for name in dict.fromkeys(setup.plugins)] or None
 
     async def run() -> Mapping[str, Any] | None:
@@ -120,7 +122,7 @@ def _ask(bridge: Bridge, event: Event, setup: Setup) -> Mapping[str, Any] | None
                 async with open_host(
                     config, directory=event.directory, origin=Origin.CLIENT
                 ) as host:
-                    problems = _problems(await host.load_all(specs))
+                    problems = [*notices(config), *_problems(await host.load_all(specs))]
                     return await _answer(host, bridge, event, problems)
         except trio.TooSlowError:
             raise ValueError(f"no answer within {DEADLINE:g} s") from None

@@ -136,12 +136,16 @@ def _bad(option: str, reason: str) -> click.UsageError:
 
 
 def read_config(setup: Setup) -> Config:
-    """Load the configuration; what is wrong with single entries is told on standard error."""
-    from tinyhost.config import load_config
+    """Load the configuration, with that of the project if it is trusted.
 
-    config = load_config(setup.config_file)
-    for problem in config.problems:
-        output.problem(str(problem))
+    What is wrong with single entries is told on standard error, and that a project's
+    configuration is not in force.
+    """
+    from tinyhost.layers import load_layers, notices
+
+    config = load_layers(setup.directory or ".", setup.config_file)
+    for text in (*map(str, config.problems), *notices(config)):
+        output.problem(text)
     return config
 
 
@@ -170,4 +174,9 @@ def resolver(config: Config) -> Resolver:
     from tinyhost import paths
     from tinyhost.resolve import Resolver
 
-    return Resolver(paths.config_dir(), os.environ.get("PATH", ""), compat=config.compat)
+    return Resolver(
+        paths.config_dir(),
+        os.environ.get("PATH", ""),
+        compat=config.compat,
+        project=config.project,
+    )

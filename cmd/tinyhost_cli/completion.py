@@ -37,6 +37,7 @@ def installed() -> list[str]:
     from tinyhost import names, paths
 
     found = set(_files(str(paths.plugins_dir())))
+    found.update(_files(str(paths.config_dir() / "extensions")))
     beside = os.path.dirname(sys.executable or "")  # noqa: PTH120
     for folder in (*os.environ.get("PATH", "").split(os.pathsep), beside):
         if os.path.isabs(folder):  # noqa: PTH117

@@ -78,6 +78,15 @@ def _config_value(config: Config) -> dict[str, Any]:
     return {
         "file": config.file,
         "exists": config.exists,
+        "layers": [
+            {
+                "kind": layer.kind,
+                "file": layer.file,
+                "state": layer.state,
+                "why": layer.why or None,
+            }
+            for layer in config.layers
+        ],
         "compat": list(config.compat),
         "plugins": [entry(spec) for spec in config.specs],
         "disabledPlugins": [entry(config.spec_for(name)) for name in config.disabled],

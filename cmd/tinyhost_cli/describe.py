@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from tinyhost.errors import InvalidCall, LoadError, PluginNotFound, PluginNotInstalled
-from tinyhost.model import PluginInfo, PluginSettings, ToolSpec
+from tinyhost.launch import describe as describe_limits
+from tinyhost.model import (
+    Confinement,
+    Limits,
+    McpServer,
+    PluginInfo,
+    PluginSettings,
+    Sandbox,
+    ToolSpec,
+)
 from tinyhost.names import BUILTIN_NAMES
 from tinyhost.redaction import MASK, looks_secret, redact, secrets_in
 from tinyhost.resolve import Resolver
@@ -36,8 +45,14 @@ class Program:
         }
 
 
-def program_of(resolver: Resolver, name: str) -> Program:
-    """Find a plugin's program, or a short reason why there is none."""
+def program_of(resolver: Resolver, name: str, server: McpServer | None = None) -> Program:
+    """Find a plugin's program, or a short reason why there is none.
+
+    server: what the configuration's mcpServers say of that name.
+    """
+    if server is not None:
+        # Of an address, what follows "?" may be secret.
+        return Program(server.url.partition("?")[0] or server.command[0], "mcpServers")
     try:
         found = resolver.resolve(name)
     except PluginNotFound as error:
@@ -67,8 +82,11 @@ def info_value(info: PluginInfo) -> dict[str, Any]:
         "path": info.path,
         "hooks": list(info.hooks),
         "tools": [tool_value(tool) for tool in info.tools],
+        "capabilities": {kind: list(names) for kind, names in info.capabilities.items()},
         "spawnMs": round(info.spawn_ms, 3),
         "handshakeMs": round(info.handshake_ms, 3),
+        "limits": limits_value(info.limits),
+        "sandbox": confinement_value(info.confinement),
     }
 
 
@@ -81,7 +99,10 @@ def info_facts(info: PluginInfo) -> dict[str, str | Sequence[str]]:
         "program": info.path or "-",
         "hooks": list(info.hooks),
         "tools": [_tool_line(tool) for tool in info.tools],
+        **{kind: list(names) or "yes" for kind, names in info.capabilities.items()},
         "start": f"{info.spawn_ms:.1f} ms to spawn, {info.handshake_ms:.1f} ms for the handshake",
+        "limits": describe_limits(info.limits) or "-",
+        "sandbox": _confinement_lines(info.confinement),
     }
 
 
@@ -120,6 +141,53 @@ def _tool_line(tool: ToolSpec) -> str:
     return f"{tool.id}  {first_line(tool.description)}".rstrip()
 
 
+# --- limits and sandboxes
+
+
+def limits_value(limits: Limits) -> dict[str, Any]:
+    """The limits that are set as JSON: bytes, seconds and counts."""
+    found = attrs.asdict(limits)
+    return {output.camel(name): value for name, value in found.items() if value is not None}
+
+
+def confinement_value(confinement: Confinement | None) -> dict[str, Any] | None:
+    """A sandbox in force as JSON; null where there is none."""
+    if confinement is None:
+        return None
+    return {
+        "engine": confinement.engine,
+        "read": list(confinement.read),
+        "write": list(confinement.write),
+        "network": confinement.network,
+        "gaps": list(confinement.gaps),
+    }
+
+
+def _confinement_lines(confinement: Confinement | None) -> str | Sequence[str]:
+    if confinement is None:
+        return "none"
+    lines = [f"by {confinement.engine}, {_network_words(confinement.network)}"]
+    lines += [f"reads {path}" for path in confinement.read]
+    lines += [f"writes {path}" for path in confinement.write]
+    return [*lines, *(f"but {gap}" for gap in confinement.gaps)]
+
+
+def _sandbox_value(sandbox: Sandbox | None) -> dict[str, Any] | None:
+    return None if sandbox is None else attrs.asdict(sandbox)
+
+
+def _sandbox_line(sandbox: Sandbox | None) -> str:
+    if sandbox is None:
+        return "none"
+    reads, writes = (", ".join(paths) or "nothing" for paths in (sandbox.read, sandbox.write))
+    network = _network_words(sandbox.network)
+    return f"by {sandbox.engine}, {network}; reads {reads}; writes {writes}"
+
+
+def _network_words(network: bool) -> str:
+    return "with network" if network else "without network"
+
+
 # --- settings and options, without secrets
 
 
@@ -132,9 +200,12 @@ def settings_value(settings: PluginSettings) -> dict[str, Any]:
         "timeouts": timeouts,
         "env": list(settings.env),
         "passEnv": list(settings.pass_env),
+        "inheritEnv": settings.inherit_env,
         "directory": settings.directory,
         "maxLineBytes": settings.max_line,
         "onGuardFailure": settings.on_guard_failure,
+        "limits": limits_value(settings.limits),
+        "sandbox": _sandbox_value(settings.sandbox),
     }
 
 
@@ -144,11 +215,18 @@ def settings_facts(settings: PluginSettings) -> dict[str, str | Sequence[str]]:
     return {
         "timeouts": ", ".join(f"{name} {span:g} s" for name, span in value["timeouts"].items()),
         "variables set": ", ".join(value["env"]) or "-",
-        "variables passed": ", ".join(value["passEnv"]) or "-",
+        "variables passed": ", ".join(_passed(settings)) or "-",
         "directory": value["directory"] or "the project's",
         "longest line": f"{value['maxLineBytes']} bytes",
         "failed guard": value["onGuardFailure"],
+        "limits": describe_limits(settings.limits) or "-",
+        "sandbox": _sandbox_line(settings.sandbox),
     }
+
+
+def _passed(settings: PluginSettings) -> Sequence[str]:
+    everything = ["all but secrets"] if settings.inherit_env else []
+    return [*everything, *settings.pass_env]
 
 
 def masked_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tinyhost_cli.common import Setup, host_options, plugin_option, resolver
 if TYPE_CHECKING:
     from tinyhost.config import Config
     from tinyhost.manager import Loaded, Manager
+    from tinyhost.model import PluginSpec
     from tinyhost_cli.describe import Program
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
@@ -49,14 +50,15 @@ def doctor(setup: Setup) -> int:
 
 
 def _examine(setup: Setup) -> Iterator[Finding]:
-    from tinyhost.config import Config, load_config
+    from tinyhost.config import Config
     from tinyhost.errors import ConfigError
+    from tinyhost.layers import load_layers
     from tinyhost_cli.version import version
 
     yield Finding(OK, "tinyhost", version())
     yield Finding(OK, "python", f"{platform.python_version()} ({sys.executable})")
     try:
-        config = load_config(setup.config_file)
+        config = load_layers(setup.directory or ".", setup.config_file)
     except ConfigError as error:
         yield Finding(PROBLEM, "configuration", str(error))
         config = Config(file="", exists=False)
@@ -66,6 +68,7 @@ def _examine(setup: Setup) -> Iterator[Finding]:
     yield _check_plugin_folder()
     yield from _check_path(os.environ.get("PATH", ""))
     yield _check_state_folder()
+    yield from _check_sandbox(setup, config)
     yield from _check_plugins(setup, config)
 
 
@@ -75,6 +78,10 @@ def _check_config(config: Config) -> Iterator[Finding]:
     for found in config.problems:
         level = PROBLEM if found.severity == "error" else WARNING
         yield Finding(level, "configuration", str(found))
+    for layer in config.layers:
+        if layer.kind == "project":
+            text = layer.file if layer.in_force else f"{layer.file} is not in force: {layer.why}"
+            yield Finding(OK if layer.in_force else WARNING, "project", text)
 
 
 def _check_registry() -> Iterator[Finding]:
@@ -135,19 +142,49 @@ def _check_state_folder() -> Finding:
     return Finding(OK, "state folder", str(folder))
 
 
+def _check_sandbox(setup: Setup, config: Config) -> Iterator[Finding]:
+    """What confines plugins here, where one of them is to be confined."""
+    specs = _wanted(setup, config)
+    engines = {spec.settings.sandbox.engine for spec in specs if spec.settings.sandbox}
+    if not engines:
+        return
+    from tinyhost import landlock
+    from tinyhost.sandbox import find_bubblewrap, landlock_problem
+
+    program, no_bubblewrap = find_bubblewrap(os.environ)
+    version = landlock.abi()
+    no_landlock = landlock_problem(version, network=False)
+    found = [program] if program else []
+    found += [] if no_landlock else [f"Landlock, version {version}"]
+    missing = {"bubblewrap": no_bubblewrap, "landlock": no_landlock}
+    missing["auto"] = no_bubblewrap and no_landlock and f"{no_bubblewrap}; {no_landlock}"
+    for engine in sorted(engines):
+        if reason := missing[engine]:
+            yield Finding(PROBLEM, "sandbox", f"{engine}: {reason}")
+    if "auto" in engines and no_bubblewrap and not no_landlock:
+        yield Finding(WARNING, "sandbox", f"Landlock is used, as {no_bubblewrap}")
+    if found:
+        yield Finding(OK, "sandbox", "there is " + " and ".join(found))
+
+
 def _check_plugins(setup: Setup, config: Config) -> Sequence[Finding]:
     from tinyhost_cli.describe import program_of
     from tinyhost_cli.hosting import with_plugins
 
-    specs = [config.spec_for(name) for name in dict.fromkeys(setup.plugins)] or config.specs
+    specs = _wanted(setup, config)
     if not specs:
         return [Finding(OK, "plugins", "none are configured")]
     finder = resolver(config)
 
     async def look(_manager: Manager, loaded: Sequence[Loaded]) -> Sequence[Finding]:
-        return [_plugin_finding(result, program_of(finder, result.spec.name)) for result in loaded]
+        programs = [program_of(finder, found.spec.name, found.spec.server) for found in loaded]
+        return [_plugin_finding(*each) for each in zip(loaded, programs, strict=True)]
 
     return with_plugins(setup, config, specs, look)
+
+
+def _wanted(setup: Setup, config: Config) -> Sequence[PluginSpec]:
+    return [config.spec_for(name) for name in dict.fromkeys(setup.plugins)] or config.specs
 
 
 def _plugin_finding(result: Loaded, program: Program) -> Finding:

@@ -42,9 +42,22 @@ def unguarded_command(args: Sequence[str], environ: Mapping[str, str]) -> list[s
     if len(args) < 3 or args[0] != "run" or args[1] != "--":
         return None
     file = _config_file(environ)
-    if file is None or os.path.lexists(file):
+    if file is None or os.path.lexists(file) or _in_project():
         return None
     return list(args[2:])
+
+
+def _in_project() -> bool:
+    """Whether a project's configuration may count here; the long way knows exactly."""
+    try:
+        here = os.getcwd()  # noqa: PTH109 (pathlib takes as long as all of this)
+    except OSError:
+        return True
+    while not os.path.lexists(f"{here}/.tinyhost/config.json"):
+        if here in ("/", ""):
+            return False
+        here = os.path.dirname(here)  # noqa: PTH120
+    return True
 
 
 def _config_file(environ: Mapping[str, str]) -> str | None:

@@ -43,7 +43,8 @@ hook = LazyGroup(
 def invoke(setup: Setup, name: str, given: str | None) -> int:
     """Invoke a hook of all loaded plugins, and show the merged answer and each plugin's own.
 
-    Exit code 1 when a plugin denies or stops the call, fails to answer, or does not load.
+    Exit code 1 when a plugin denies or stops the call, wants the person asked, fails to
+    answer, or does not load.
     For example:
 
     \b
@@ -112,6 +113,8 @@ def _verdict(result: DispatchResult) -> str:
         if result.allowed:
             return "allowed"
         return f"denied by {result.plugin}" + (f": {result.reason}" if result.reason else "")
+    if isinstance(result, PermissionResult) and result.ask:
+        return f"{result.plugin} wants the person asked: {result.reason or 'it gives no reason'}"
     if isinstance(result, BeforeResult) and result.blocked_by:
         return f"stopped by {result.blocked_by}: {result.reason}"
     merged = result.output()
@@ -124,7 +127,7 @@ def _stopped(result: DispatchResult) -> bool:
     from tinyhost.dispatch import BeforeResult, PermissionResult
 
     if isinstance(result, PermissionResult):
-        return result.allowed is False
+        return result.allowed is False or result.ask
     return isinstance(result, BeforeResult) and bool(result.blocked_by)
 
 

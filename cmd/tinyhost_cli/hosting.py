@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
 
 from tinyhost.config import Config
 from tinyhost.errors import PluginSkipped
 from tinyhost.manager import Loaded, Manager, open_manager
-from tinyhost.model import PluginSpec
+from tinyhost.model import ClientCallbacks, PluginSpec
 from tinyhost_cli import output
 from tinyhost_cli.common import Interrupted, Setup
 from tinyhost_cli.progress import loading_progress
 
 if TYPE_CHECKING:
+    from tinyhost.asking import Asker
     from tinyhost.host import Host
 
 _T = TypeVar("_T")
@@ -39,6 +40,7 @@ def with_plugins(
 
     async def session() -> _T:
         async with open_manager(config, directory=setup.directory) as manager:
+            manager.offers.listeners.append(_show_notice)
             return await body(manager, await _load(manager, specs, setup))
 
     return trio.run(until_signal, session)
@@ -60,11 +62,40 @@ def with_host(
     asker = choose_asker(config.file, json_output=setup.as_json)
 
     async def session() -> _T:
-        opened = open_host(config, directory=setup.directory, origin=Origin.PERSON, asker=asker)
+        opened = open_host(
+            config,
+            directory=setup.directory,
+            origin=Origin.PERSON,
+            asker=asker,
+            callbacks=_callbacks(asker),
+        )
         async with opened as host:
+            host.manager.offers.listeners.append(_show_notice)
             return await body(host, await _load(host, specs, setup))
 
     return trio.run(until_signal, session)
+
+
+def _callbacks(asker: Asker) -> ClientCallbacks:
+    """What is done for plugins that ask the person something: nothing, where they are not there."""
+    from tinyhost_cli.ask import TerminalAsker
+
+    async def question(plugin: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        from tinyhost_cli.questions import put_question
+
+        return await put_question(plugin, asked)
+
+    there = isinstance(asker, TerminalAsker)
+    return ClientCallbacks(question=question if there else None)
+
+
+def _show_notice(plugin: str, level: str, text: str) -> None:
+    """What a plugin has to say to the person."""
+    said = f"plugin {plugin}: {text}"
+    if level == "info":
+        output.note(said)
+    else:
+        output.problem(f"{'error' if level == 'error' else 'warning'}: {said}")
 
 
 async def _load(

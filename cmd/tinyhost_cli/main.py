@@ -40,8 +40,11 @@ COMMANDS = {
     "run": ("tinyhost_cli.run_command:run", "Run a command after the plugins have been asked"),
     "plugin": ("tinyhost_cli.plugin_commands:plugin", "Load, find and set up plugins"),
     "tool": ("tinyhost_cli.tool_commands:tool", "List and call the tools of plugins"),
+    "command": ("tinyhost_cli.command_commands:command", "Run the commands that plugins offer"),
+    "service": ("tinyhost_cli.service_commands:service", "Call the services that plugins offer"),
     "hook": ("tinyhost_cli.hook_commands:hook", "Ask plugins, as a host program does"),
     "journal": ("tinyhost_cli.journal_commands:journal", "Look at what happened in sessions"),
+    "trust": ("tinyhost_cli.trust_commands:trust", "Decide whether what a project brings may run"),
     "config": ("tinyhost_cli.config_commands:config", "Show and check the configuration"),
     "doctor": ("tinyhost_cli.doctor:doctor", "Check everything that plugins need"),
 }

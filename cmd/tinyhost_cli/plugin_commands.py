@@ -28,6 +28,13 @@ plugin = LazyGroup(
         "path": (f"{__name__}:path", "Show which programs a plugin's name leads to"),
         "enable": ("tinyhost_cli.plugin_edit:enable", "Add a plugin to the configuration"),
         "disable": ("tinyhost_cli.plugin_edit:disable", "Take a plugin off the configuration"),
+        "add": ("tinyhost_cli.install_commands:add", "Install a plugin's folder or program"),
+        "update": ("tinyhost_cli.install_commands:update", "Replace an installed plugin"),
+        "remove": ("tinyhost_cli.install_commands:remove", "Take an installed plugin away"),
+        "doctor": ("tinyhost_cli.plugin_doctor:doctor", "Run a plugin's own check of itself"),
+        "pin": ("tinyhost_cli.pin_commands:pin", "Start a plugin only while its files are as now"),
+        "unpin": ("tinyhost_cli.pin_commands:unpin", "Start a plugin whatever its files are"),
+        "check": ("tinyhost_cli.check_command:check", "Check that a plugin keeps to its wire"),
         "new": ("tinyhost_cli.plugin_edit:new", "Write the folder of a new plugin"),
     },
 )
@@ -40,7 +47,7 @@ plugin = LazyGroup(
 @click.option("--all", "everything", is_flag=True, help="Installed plugins as well.")
 @setup_options
 def list_plugins(setup: Setup, everything: bool) -> None:
-    """List the configured plugins, in the order in which they are loaded.
+    """List the configured plugins, in the order in which they are loaded, and the packages.
 
     No plugin is started. Of options, only the names are shown.
     """
@@ -68,18 +75,30 @@ def list_plugins(setup: Setup, everything: bool) -> None:
 
 
 def _listed(config: Config, everything: bool) -> list[dict[str, Any]]:
+    from tinyhost.zuno.discovery import packages_of
     from tinyhost_cli.describe import program_of
+    from tinyhost_cli.packages import package_row
 
     finder = resolver(config)
     entries = [(spec.name, "enabled", spec.options) for spec in config.specs]
     entries += [(name, "disabled", options) for name, options in config.disabled.items()]
+    listed = {name for name, _, _ in entries}
+    entries += [(name, "disabled", {}) for name in config.servers if name not in listed]
+    known = {name for name, _, _ in entries}
+    packages = [found for found in packages_of(config) if found.name not in known]
     if everything:
-        known = {name for name, _, _ in entries}
+        known.update(found.name for found in packages)
         entries += [(name, "installed", {}) for name in completion.installed() if name not in known]
-    return [
-        {"name": name, "state": state, **program_of(finder, name).value(), "options": list(options)}
+    rows = [
+        {
+            "name": name,
+            "state": state,
+            **program_of(finder, name, config.servers.get(name)).value(),
+            "options": list(options),
+        }
         for name, state, options in entries
     ]
+    return [*rows, *(package_row(found) for found in packages)]
 
 
 # --- info
@@ -97,20 +116,25 @@ def info(setup: Setup, name: str, start: bool) -> int:
     from tinyhost import registry
     from tinyhost.names import check_name
     from tinyhost_cli.describe import info_facts, info_value, program_of
+    from tinyhost_cli.packages import find_package, package_facts, package_value
     from tinyhost_cli.plugin_load import load_one
 
     check_name(name)
     config = read_config(setup)
-    entry, program = registry.lookup(name), program_of(resolver(config), name)
-    state = _state(config, name)
-    if program.error and not entry and state == "not configured":
+    entry = registry.lookup(name)
+    program = program_of(resolver(config), name, config.servers.get(name))
+    state, package = _state(config, name), find_package(config, name, program.path)
+    if program.error and not entry and not package and state == "not configured":
         raise program.error
     loaded = load_one(setup, config, name) if start else None
     if setup.as_json:
         value = _info_value(config, name, entry, program)
+        value["package"] = package_value(package) if package else None
         output.emit({**value, **({"loaded": info_value(loaded)} if loaded else {})})
         return 0
     output.facts(name, _info_facts(config, name, entry, program))
+    if package:
+        output.facts("package", package_facts(package))
     if loaded:
         output.facts("as loaded", info_facts(loaded))
     if program.error and not start:
@@ -121,7 +145,8 @@ def info(setup: Setup, name: str, start: bool) -> int:
 def _state(config: Config, name: str) -> str:
     if any(spec.name == name for spec in config.specs):
         return "enabled"
-    return "disabled" if name in config.disabled else "not configured"
+    known = name in config.disabled or name in config.servers
+    return "disabled" if known else "not configured"
 
 
 def _info_value(
@@ -130,6 +155,7 @@ def _info_value(
     import attrs
 
     from tinyhost_cli.describe import masked_options, settings_value
+    from tinyhost_cli.pin_commands import pin_value
 
     spec = config.spec_for(name)
     return {
@@ -139,6 +165,7 @@ def _info_value(
         "program": program.value(),
         "options": masked_options(spec.options),
         "settings": settings_value(spec.settings),
+        "pin": pin_value(config, name),
         "log": _log_file(name),
     }
 
@@ -148,6 +175,7 @@ def _info_facts(
 ) -> dict[str, str | Sequence[str]]:
     from tinyhost import codec, registry
     from tinyhost_cli.describe import masked_options, settings_facts
+    from tinyhost_cli.pin_commands import pin_words
 
     spec = config.spec_for(name)
     known: dict[str, str | Sequence[str]] = {}
@@ -162,6 +190,7 @@ def _info_facts(
         "found in": program.source or "-",
         "options": codec.dumps(masked_options(spec.options)),
         **settings_facts(spec.settings),
+        "pinned": pin_words(config, name),
         "log": _log_file(name),
     }
 
@@ -229,9 +258,10 @@ def path(setup: Setup, name: str) -> int:
     """
     from tinyhost_cli.describe import program_of
 
-    finder = resolver(read_config(setup))
-    candidates = finder.which_all(name)
-    program = program_of(finder, name)
+    config = read_config(setup)
+    finder, server = resolver(config), config.servers.get(name)
+    candidates = [] if server else finder.which_all(name)
+    program = program_of(finder, name, server)
     rows = [(found, _verdict(found, program)) for found in candidates]
     if setup.as_json:
         output.emit({"name": name, "used": program.path or None, "candidates": _values(rows)})
@@ -239,13 +269,19 @@ def path(setup: Setup, name: str) -> int:
         if rows:
             output.table(
                 ("PROGRAM", "FOUND IN", "STATE"),
-                [(found.path, found.source, verdict) for found, verdict in rows],
+                [(_with_target(found), found.source, verdict) for found, verdict in rows],
             )
-        if program.error:
+        if server:
+            output.facts(name, {"program": program.path, "found in": program.source})
+        elif program.error:
             output.problem(str(program.error))
         elif not program.path:
             output.problem(f"{name} is built in and has no program")
     return 0 if program.path else 1
+
+
+def _with_target(found: Candidate) -> str:
+    return found.path if found.target == found.path else f"{found.path} -> {found.target}"
 
 
 def _verdict(found: Candidate, program: Program) -> str:
@@ -258,6 +294,7 @@ def _values(rows: Sequence[tuple[Candidate, str]]) -> list[dict[str, Any]]:
     return [
         {
             "path": found.path,
+            "target": found.target,
             "source": found.source,
             "usable": found.usable,
             "problem": found.problem or None,

@@ -29,8 +29,9 @@ LANGUAGES = ("py", "node", "go", "sh")
 @click.command()
 @click.argument("name", shell_complete=completion.plugin_names)
 @click.option("--options", metavar="JSON", help="Options for the plugin; '-' reads them.")
+@click.option("--pin", "pinned", is_flag=True, help="Start it only while its files are as now.")
 @setup_options
-def enable(setup: Setup, name: str, options: str | None) -> None:
+def enable(setup: Setup, name: str, options: str | None, pinned: bool) -> None:
     """Add a plugin to the configuration, so that it is loaded always.
 
     Comments and everything else in the file stay as they are. Without --options the plugin
@@ -38,30 +39,54 @@ def enable(setup: Setup, name: str, options: str | None) -> None:
     """
     from tinyhost.config import enable_plugin
     from tinyhost_cli.describe import program_of
+    from tinyhost_cli.pin_commands import pin_now
 
     given = json_object(options, "--options")
     file = config_path(setup)
+    _refuse_server(setup, name)
+    # First: what cannot be pinned is not to be enabled without.
+    pin = pin_now(setup, name) if pinned else None
     changed = enable_plugin(file, name, given[0] if given else None)
     if setup.as_json:
-        output.emit({"name": name, "enabled": True, "changed": changed, "file": str(file)})
-    elif changed:
-        output.say(f"{name} is enabled now in {file}")
+        value = {"name": name, "enabled": True, "changed": changed, "file": str(file)}
+        output.emit({**value, **({"pin": pin.value} if pin else {})})
     else:
-        output.say(f"{name} was enabled already in {file}")
+        word = "enabled now" if changed else "enabled already"
+        output.say(f"{name} {'is' if changed else 'was'} {word} in {file}")
+        if pin:
+            output.say(str(pin))
     program = program_of(resolver(read_config(setup)), name)
     if program.error:
         output.problem(f"it cannot be loaded yet: {program.error}")
+
+
+def _refuse_server(setup: Setup, name: str) -> None:
+    """An MCP server is an entry of its own; one in the plugin list would hide it."""
+    from tinyhost.config import load_config
+    from tinyhost.errors import InvalidCall
+
+    config = load_config(setup.config_file) if config_path(setup).exists() else None
+    if config is not None and name in config.servers:
+        raise InvalidCall(
+            f'{name} is an MCP server: set or take away its "disabled" in mcpServers, and take'
+            f" it off disabledPlugins, in {config.file}"
+        )
 
 
 @click.command()
 @click.argument("name", shell_complete=completion.plugin_names)
 @setup_options
 def disable(setup: Setup, name: str) -> None:
-    """Take a plugin off the configuration. Its options are kept for when it is enabled."""
+    """Take a plugin off the configuration. Its options are kept for when it is enabled.
+
+    Its pin, if it has one, is removed.
+    """
     from tinyhost.config import disable_plugin
+    from tinyhost.pins import unpin_plugin
 
     file = config_path(setup)
     changed = disable_plugin(file, name)
+    unpin_plugin(file, name)
     if setup.as_json:
         output.emit({"name": name, "enabled": False, "changed": changed, "file": str(file)})
     elif changed:

@@ -13,31 +13,41 @@ from tinyhost_cli.common import Setup, host_options, json_object, read_config
 if TYPE_CHECKING:
     from tinyhost.config import Config
     from tinyhost.manager import Loaded, Manager
-    from tinyhost.model import PluginInfo
+    from tinyhost.model import PluginInfo, PluginSpec
 
     _Seen = tuple[Sequence[Loaded], list[PluginInfo], list[dict[str, Any]]]
 
 
 @click.command()
-@click.argument(
-    "names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.plugin_names
-)
+@click.argument("names", metavar="NAME...", nargs=-1, shell_complete=completion.plugin_names)
 @click.option("--options", metavar="JSON", help="Options for the plugin; '-' reads them.")
+@click.option("--mcp", metavar="COMMAND|URL", help="Load an MCP server, started or at an address.")
+@click.option("--name", metavar="NAME", help="What the MCP server is called here.")
 @host_options
-def load(setup: Setup, names: Sequence[str], options: str | None) -> int:
+def load(
+    setup: Setup, names: Sequence[str], options: str | None, mcp: str | None, name: str | None
+) -> int:
     """Start plugins side by side, show what each offers, and stop them again.
 
     Options and settings come from the configuration, for disabled plugins too; --options
-    is used in place of the configured ones. Exit code 0 when all plugins loaded, else 1.
+    is used in place of the configured ones. With --mcp, the plugin is an MCP server that need
+    not be configured. Exit code 0 when all plugins loaded, else 1.
     """
     from tinyhost_cli.describe import info_facts, loaded_value
     from tinyhost_cli.hosting import with_plugins
 
+    if bool(names) == (mcp is not None):
+        raise click.UsageError("Give the names of plugins, or an MCP server with --mcp.")
+    if name is not None and mcp is None:
+        raise click.UsageError("--name is for the server of --mcp.")
     if options is not None and len(names) > 1:
         raise click.UsageError("--options is for one plugin; load the others by themselves.")
     given = json_object(options, "--options")
     config = read_config(setup)
-    specs = [config.spec_for(name, given[0] if given else None) for name in names]
+    if mcp is not None:
+        specs = [_server_spec(config, mcp, name)]
+    else:
+        specs = [config.spec_for(each, given[0] if given else None) for each in names]
 
     async def look(_manager: Manager, loaded: Sequence[Loaded]) -> _Seen:
         # Now: once the manager has ended, no plugin has a process any more.
@@ -54,6 +64,12 @@ def load(setup: Setup, names: Sequence[str], options: str | None) -> int:
             if result.error is not None:
                 output.problem(str(result.error))
     return 0 if len(infos) == len(loaded) else 1
+
+
+def _server_spec(config: Config, text: str, name: str | None) -> PluginSpec:
+    from tinyhost.mcp.servers import from_words
+
+    return config.server_spec(*from_words(text, name))
 
 
 def load_one(setup: Setup, config: Config, name: str) -> PluginInfo:

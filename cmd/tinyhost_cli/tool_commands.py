@@ -149,5 +149,6 @@ def _result_value(tool_id: str, result: Outcome, ms: float) -> dict[str, Any]:
         "content": result.content,
         "isError": result.is_error,
         "additionalContext": list(result.contexts),
+        **({"details": result.details} if result.details else {}),
         "ms": round(ms, 3),
     }

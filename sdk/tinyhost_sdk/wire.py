@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Loads = Callable[[bytes], Any]
 
 _BOM = b"\xef\xbb\xbf"
+_SMALL = 4096  # bytes; a piece of a line is filled up to this
 _HEAD = 200  # bytes of a bad line that are kept to show a person
 
 
@@ -32,9 +33,11 @@ class Rules:
     require_jsonrpc: refuse messages without "jsonrpc":"2.0". When false, the member may
         be missing, but a present one still has to be right.
     string_ids: ids may be strings as well as integers.
+    strict_lines: refuse empty lines, a byte order mark, bytes that are not UTF-8, and a last
+        line without newline, which are otherwise let pass.
     """
 
-    __slots__ = ("max_depth", "max_line", "require_jsonrpc", "string_ids")
+    __slots__ = ("max_depth", "max_line", "require_jsonrpc", "strict_lines", "string_ids")
 
     def __init__(
         self,
@@ -43,11 +46,13 @@ class Rules:
         max_depth: int = names.MAX_DEPTH,
         require_jsonrpc: bool = True,
         string_ids: bool = False,
+        strict_lines: bool = False,
     ) -> None:
         self.max_line = max_line
         self.max_depth = max_depth
         self.require_jsonrpc = require_jsonrpc
         self.string_ids = string_ids
+        self.strict_lines = strict_lines
 
 
 class Request:
@@ -172,7 +177,11 @@ class Receiver:
                 self._size = 0
             self._take_line(line, messages)
         if last and not self._skipping:
-            self._pieces.append(last)
+            # Many tiny pieces would weigh more than what they hold.
+            if self._pieces and len(self._pieces[-1]) < _SMALL:
+                self._pieces[-1] += last
+            else:
+                self._pieces.append(last)
             self._size += len(last)
             if self._size >= self.rules.max_line:
                 line = b"".join(self._pieces)
@@ -189,12 +198,18 @@ class Receiver:
             line = b"".join(self._pieces)
             self._pieces.clear()
             self._size = 0
-            self._take_line(line, messages)
+            if self.rules.strict_lines:
+                messages.append(_junk("the output ended within a line", line))
+            else:
+                self._take_line(line, messages)
         return messages
 
     def _take_line(self, line: bytes, messages: "list[Message]") -> None:
         if len(line) >= self.rules.max_line:
             messages.append(self._oversize(line))
+            return
+        if self.rules.strict_lines and (problem := _line_problem(line)):
+            messages.append(_junk(problem, line))
             return
         line = line.strip()
         if line.startswith(_BOM):
@@ -207,6 +222,19 @@ class Receiver:
         reason = f"the line is longer than {self.rules.max_line} bytes"
         id, call_id = _ids_at_head(head)
         return Junk(reason, head, len(line), id, oversize=True, call_id=call_id)
+
+
+def _line_problem(line: bytes) -> str:
+    """What strict rules have against a line before it is parsed, or ""."""
+    if not line.strip():
+        return "an empty line"
+    if line.startswith(_BOM):
+        return "a byte order mark"
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return "bytes that are not UTF-8"
+    return ""
 
 
 def _ids_at_head(head: bytes) -> "Ids":
@@ -301,11 +329,12 @@ def _junk(
 
 
 def _salvage_ids(line: bytes, rules: Rules) -> "Ids":
-    """Whose message it was, when a number is all that is wrong with the line."""
+    """Whose message it was, when a number or what follows its id is wrong with the line."""
     try:
         value = codec.decode_lenient(_text(line))
     except ValueError:
-        return None, None
+        # Only of a line that begins as a message does: a log may quote one.
+        return _ids_at_head(line[:_HEAD]) if line.startswith(b"{") else (None, None)
     return _ids(value, rules) if type(value) is dict else (None, None)
 
 

@@ -67,6 +67,9 @@ def test_load_as_json_has_all_that_is_known(tinyhost: Cli) -> None:
                 "permission": None,
             }
         ],
+        "capabilities": {},
+        "limits": {},
+        "sandbox": None,
     }
 
 

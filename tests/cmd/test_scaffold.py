@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -258,3 +259,20 @@ def test_created_holds_what_a_caller_prints(tmp_path: Path) -> None:
     created: Created = create("greeter", "go", tmp_path)
     assert created.build_command == ("go", "build", "-o", "plugin", ".")
     assert create("other", "py", tmp_path).build_command == ()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_check_of_plugins_finds_nothing_amiss_in_a_new_one(
+    lang: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    need(lang, environment)
+    created = create("greeter", lang, tmp_path)
+    if created.build_command:
+        assert run(created.build_command, created.folder, environment).returncode == 0
+    command = (sys.executable, "-m", "tinyhost_cli.main", "plugin", "check", "--json", "./")
+    env = environment | {"HOME": str(tmp_path), "TINYHOST_CONFIG_DIR": str(tmp_path / "none")}
+    done = run((*command, "--call", 'greet={"name": "World"}'), created.folder, env)
+    report = json.loads(done.stdout)
+    amiss = [found for found in report["checks"] if found["outcome"] in ("failed", "warning")]
+    assert amiss == []
+    assert report["passed"]

@@ -138,6 +138,27 @@ def test_the_cap_counts_the_newline():
     assert one(text + b"\n", wire.Rules(max_line=len(text))).oversize
 
 
+def test_the_cap_is_met_to_the_byte_in_whatever_pieces_a_line_comes():
+    receiver = wire.Receiver(wire.Rules(max_line=16, require_jsonrpc=False))
+    fits, too_long = b'{"method":"ab"}', b'{"method":"abc"}'
+    for _ in range(3):  # what was too long leaves no trace
+        assert receiver.feed(fits[:8]) == receiver.feed(fits[8:]) == []
+        (message,) = receiver.feed(b"\n")
+        assert message.method == "ab"
+        assert receiver.feed(too_long[:15]) == []
+        (junk,) = receiver.feed(too_long[15:])
+        assert (junk.oversize, junk.size) == (True, 16)
+        assert receiver.feed(b"more of it") == receiver.feed(b"\n") == []
+
+
+def test_the_end_of_output_is_taken_once():
+    receiver = wire.Receiver(LOOSE)
+    assert receiver.feed(b'{"method":"last"}') == []
+    (message,) = receiver.feed_eof()
+    assert message.method == "last"
+    assert receiver.feed_eof() == []
+
+
 def test_an_endless_line_is_reported_early_and_is_not_kept():
     receiver = wire.Receiver(wire.Rules(max_line=1000))
     junk = [message for _ in range(100) for message in receiver.feed(b"x" * 100)]
@@ -221,6 +242,8 @@ def test_a_bad_request_can_be_answered(text, code):
     [
         ('{"jsonrpc":"2.0","id":4,"result":"', 4, None),
         ('{"id": 4, "error":{"message":"', 4, None),
+        ('{"id":123456789012345678,"result":"', 123456789012345678, None),
+        ('{"id":1234567890123456789,"result":"', None, None),
         ('{"jsonrpc":"2.0","id":4,"method":"tool/call","params":{"id":9,"x":"', None, 4),
         ('{"jsonrpc":"2.0","result":{"id":9,"x":"', None, None),
         ('{"params":{"id":9,"method":"x","y":"', None, None),
@@ -249,6 +272,20 @@ def test_string_ids_are_a_matter_of_the_rules():
         one('{"id":"a","result":1}', wire.Rules(require_jsonrpc=False, string_ids=True)).id == "a"
     )
     assert isinstance(one('{"id":"a","result":1}'), wire.Junk)
+
+
+def test_a_bad_message_names_a_string_id_only_where_those_are_allowed():
+    text = '{"jsonrpc":"1.0","id":"a","result":1}'
+    assert one(text, wire.Rules(string_ids=True)).id == "a"
+    assert one(text, wire.Rules()).id is None
+
+
+@pytest.mark.parametrize("siblings", [1, 2, 300])
+@pytest.mark.parametrize("depth", [1, 7, 8, 9, 10, 30])
+def test_depth_is_counted_to_the_level_however_wide_the_data_is(depth, siblings):
+    text = b"[" * (depth - 1) + b",".join([b"{}"] * siblings) + b"]" * (depth - 1)
+    assert not wire.deeper_than(text, depth)
+    assert wire.deeper_than(text, depth - 1)
 
 
 def test_a_missing_version_is_a_matter_of_the_rules_and_a_wrong_one_is_not():
@@ -307,3 +344,31 @@ def test_the_head_of_a_bad_line_is_kept_and_its_size_told():
     message = one(b"x" * 5000)
     assert message.head == b"x" * 200
     assert message.size == 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "call_id"),
+    [
+        ('{"jsonrpc":"2.0","id":7,"result":{"content":"a\0b"}}', 7, None),
+        ('{"jsonrpc":"2.0","id":7,"result":{"content":tru}}', 7, None),
+        ('{"jsonrpc":"2.0","id":7,"method":"m","params":{]}', None, 7),
+        ('{"jsonrpc":"2.0","id":7,', None, None),
+        ('sent {"jsonrpc":"2.0","id":7,"result":{}}', None, None),
+        ('[{"jsonrpc":"2.0","id":7,"result":{}]', None, None),
+    ],
+)
+def test_a_line_that_is_broken_after_its_id_names_its_request_and_a_quoted_one_does_not(
+    text, id, call_id
+):
+    message = one(text)
+    assert isinstance(message, wire.Junk)
+    assert (message.id, message.call_id) == (id, call_id)
+
+
+def test_a_line_in_tiny_pieces_weighs_little_more_than_its_bytes():
+    receiver = wire.Receiver(wire.Rules())
+    for _ in range(100_000):
+        receiver.feed(b"xy")
+    assert len(receiver._pieces) < 100
+    (message,) = receiver.feed(b"\n")
+    assert message.size == 200_000

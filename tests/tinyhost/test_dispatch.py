@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 import tinyhost
 from tinyhost import InvalidCall, ProtocolError, RemoteError
 from tinyhost.builtins.base import BuiltinPlugin
-from tinyhost.dispatch import CONTEXT_MAX, CONTEXT_SUFFIX, CONTEXT_TOTAL_MAX, Dispatcher
+from tinyhost.dispatch import (
+    CONTEXT_MAX,
+    CONTEXT_SUFFIX,
+    CONTEXT_TOTAL_MAX,
+    Answer,
+    Dispatcher,
+)
 from tinyhost.hooks import (
     PermissionAsk,
     SessionEnd,
@@ -126,6 +132,30 @@ async def test_to_allow_has_to_be_said(answer: Any, allowed: bool | None) -> Non
     assert result.failures == []
 
 
+@pytest.mark.parametrize(
+    ("answers", "merged"),
+    [
+        ([{"ask": True, "reason": "a"}], {"ask": True, "reason": "a"}),
+        ([{"ask": True, "allowed": True}], {"ask": True}),
+        ([{"allowed": True}, {"ask": True, "reason": "b"}, {"ask": True}], {"ask": True}),
+        ([{"ask": True, "allowed": False, "reason": "no"}], {"allowed": False, "reason": "no"}),
+        ([{"ask": True, "reason": "a"}, {"reason": "no"}], {"allowed": False, "reason": "no"}),
+        ([{"ask": False}], {"allowed": False}),
+        ([{"ask": None, "allowed": True}], {"allowed": True}),
+    ],
+)
+async def test_a_wish_to_ask_is_weaker_than_a_denial_and_stronger_than_a_yes(
+    answers: list[Any], merged: dict[str, Any]
+) -> None:
+    plugins = [Scripted(f"p{number}", answer) for number, answer in enumerate(answers)]
+    result = await dispatcher(*plugins).permission_ask(PermissionAsk())
+    output = result.output()
+    assert output is not None
+    assert merged.items() <= output.items()
+    assert result.ask is ("ask" in merged)
+    assert result.allowed is merged.get("allowed")
+
+
 @pytest.mark.parametrize("answer", ["no", 1, [], {"allowed": "yes"}, {"allowed": 1}, True])
 async def test_an_answer_of_another_type_is_a_failure_and_no_answer(answer: Any) -> None:
     result = await dispatcher(Scripted("guard", answer)).permission_ask(PermissionAsk())
@@ -160,12 +190,15 @@ async def test_variables_accumulate_and_null_unsets() -> None:
 async def test_a_gate_passes_rewritten_arguments_on() -> None:
     first = Scripted("first", {"toolArgs": '{"a":2}', "additionalContext": "rewrote"})
     second = Scripted("second", {"toolArgs": None})
-    result = await dispatcher(first, second).tool_execute_before(
+    silent = Scripted("silent", None)
+    result = await dispatcher(first, second, silent).tool_execute_before(
         ToolExecuteBefore(session_id="s", tool_name="t", tool_args='{"a":1}')
     )
     assert result.tool_args == '{"a":2}'
     assert result.rewritten
     assert result.contexts == ["rewrote"]
+    assert result.failures == []
+    assert silent.seen == second.seen
     assert second.seen == [{"sessionId": "s", "toolName": "t", "toolArgs": '{"a":2}'}]
     assert result.output() == {"additionalContext": ["rewrote"], "toolArgs": '{"a":2}'}
 
@@ -178,6 +211,12 @@ async def test_a_gates_first_error_stops_the_tool_and_the_walk() -> None:
     assert (result.blocked_by, result.reason) == ("second", "not today")
     assert result.contexts == ()
     assert third.seen == []
+
+
+async def test_a_gate_that_gives_no_reason_is_named_with_its_error() -> None:
+    mute = Scripted("mute", RemoteError("mute", "hook/invoke", -32000, "", None))
+    result = await dispatcher(mute).tool_execute_before(ToolExecuteBefore())
+    assert result.reason == str(mute.answer) != ""
 
 
 async def test_a_chain_hands_each_plugin_the_last_ones_output() -> None:
@@ -218,11 +257,49 @@ async def test_long_contexts_are_cut_at_characters_one_by_one_and_together() -> 
     assert sum(map(len, result.contexts)) <= CONTEXT_TOTAL_MAX + len(CONTEXT_SUFFIX)
 
 
+async def test_contexts_that_just_fit_are_whole_and_what_is_beyond_them_is_dropped() -> None:
+    full = "x" * CONTEXT_MAX
+    plugin = Scripted("p", {"additionalContext": [full] * 6})
+    result = await dispatcher(plugin).session_start(SessionStart())
+    assert result.contexts == [full] * 5
+    nearly = Scripted("p", {"additionalContext": [full] * 4 + [full[1:], "ab"]})
+    result = await dispatcher(nearly).session_start(SessionStart())
+    assert result.contexts == [*[full] * 4, full[1:], "a" + CONTEXT_SUFFIX]
+
+
+async def test_what_it_all_came_to_is_told_in_wire_form() -> None:
+    env = Scripted("p", {"env": {"A": "1", "B": None}})
+    assert (await dispatcher(env).shell_env(ShellEnv())).output() == {"env": {"A": "1", "B": None}}
+    note = Scripted("p", {"additionalContext": "note"})
+    after = await dispatcher(note).tool_execute_after(ToolExecuteAfter(output="x"))
+    assert (after.changed, after.output()) == (False, {"additionalContext": ["note"]})
+    both = Scripted("p", {"additionalContext": "note", "output": "y"})
+    after = await dispatcher(both).tool_execute_after(ToolExecuteAfter(output="x", is_error=True))
+    expected = {"additionalContext": ["note"], "output": "y", "isError": True}
+    assert (after.changed, after.output()) == (True, expected)
+    before = await dispatcher(note).tool_execute_before(ToolExecuteBefore(tool_args="{}"))
+    assert (before.rewritten, before.output()) == (False, {"additionalContext": ["note"]})
+
+
+async def test_a_hook_may_be_dispatched_without_input() -> None:
+    plugin = Scripted("p", None)
+    result = await dispatcher(plugin).dispatch("session.start")
+    assert plugin.seen == [{"sessionId": "", "directory": ""}]
+    assert result.failures == []
+
+
+def test_limits_and_times_are_those_that_are_documented() -> None:
+    assert (CONTEXT_MAX, CONTEXT_TOTAL_MAX) == (10_000, 50_000)
+    answer = Answer("p", "plg_1", None, {"a": 1}, None, 1.23456)
+    assert answer.to_json() == {"name": "p", "output": {"a": 1}, "ms": 1.235}
+
+
 async def test_custom_events_go_to_those_that_declared_them_and_dispose_to_nobody() -> None:
     plugin = Scripted("p", {"any": "thing"})
     result = await dispatcher(plugin).dispatch("my.event", {"x": 1})
     assert plugin.seen == [{"x": 1}]
     assert result.answers[0].raw == {"any": "thing"}
+    assert result.failures == []
     with pytest.raises(InvalidCall, match="dispose"):
         await dispatcher(plugin).dispatch("dispose")
 

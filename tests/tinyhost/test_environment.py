@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tinyhost.environment import child_environment, secret_values
+from tinyhost.environment import child_environment, secret_values, working_directory
 from tinyhost.errors import ConfigError
 from tinyhost.model import PluginSettings
 
@@ -95,3 +95,61 @@ def test_secrets_of_host_settings_and_options_are_collected() -> None:
     environ = {"PART": "part-1", "GITHUB_TOKEN": "gh-secret", "HOME": "/home/me"}
     found = secret_values(settings, environ, {"password": "option-pass"})
     assert found == {"tok-part-1", "pass-word", "gh-secret", "option-pass"}
+
+
+HOST = {
+    "PATH": "/bin",
+    "EDITOR": "vi",
+    "NVM_DIR": "/nvm",
+    "GITHUB_TOKEN": "gh",
+    "AWS_SECRET_ACCESS_KEY": "aws",
+    "AWS_REGION": "eu",
+}
+
+
+@pytest.mark.parametrize(
+    ("policy", "names"),
+    [
+        ({}, ["PATH"]),
+        ({"pass_env": ("EDITOR",)}, ["PATH", "EDITOR"]),
+        ({"pass_env": ("GITHUB_TOKEN",)}, ["PATH", "GITHUB_TOKEN"]),
+        ({"inherit_env": True}, ["PATH", "EDITOR", "NVM_DIR", "AWS_REGION"]),
+        (
+            {"inherit_env": True, "pass_env": ("GITHUB_TOKEN",)},
+            ["PATH", "EDITOR", "NVM_DIR", "GITHUB_TOKEN", "AWS_REGION"],
+        ),
+        (
+            {"inherit_env": True, "pass_env": ("AWS_*",)},
+            ["PATH", "EDITOR", "NVM_DIR", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"],
+        ),
+    ],
+)
+def test_which_variables_each_policy_hands_on(policy: dict[str, object], names: list[str]) -> None:
+    assert list(build(HOST, **policy)) == names
+
+
+def test_set_variables_win_over_inherited_ones() -> None:
+    found = build(HOST, inherit_env=True, env={"EDITOR": "ed", "API_TOKEN": "${GITHUB_TOKEN}"})
+    assert (found["EDITOR"], found["API_TOKEN"]) == ("ed", "gh")
+
+
+@pytest.mark.parametrize(
+    ("written", "where"),
+    [
+        (None, "/project"),
+        ("/d", "/d"),
+        ("${NVM_DIR}/x/../y", "/nvm/y"),
+        ("${NONE:-/else}", "/else"),
+        ("/cost$$", "/cost$"),
+    ],
+)
+def test_a_working_directory_is_expanded_like_a_variable(written: str | None, where: str) -> None:
+    settings = PluginSettings(directory=written)
+    assert working_directory(settings, HOST, "/project") == where
+
+
+@pytest.mark.parametrize("written", ["${EDITOR}", "${NONE}", "${", "${NONE:-}"])
+def test_a_working_directory_that_is_no_path_is_refused(written: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        working_directory(PluginSettings(directory=written), HOST, "/project")
+    assert caught.value.key == "directory"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 import trio
 
 import tinyhost
-from tinyhost import CallDenied, OutcomeUncertain, ToolNotFound, ToolResult
+from tinyhost import CallDenied, OutcomeUncertain, State, ToolNotFound, ToolResult
 from tinyhost.asking import Question, Reply
 from tinyhost.builtins.base import BuiltinPlugin, BuiltinTool
 from tinyhost.config import parse_config
@@ -30,6 +32,7 @@ from tinyhost.hooks import (
 from tinyhost.host import Command
 from tinyhost.opening import open_host
 from tinyhost.permissions import Action, Origin
+from tinyhost.process_plugin import ProcessPlugin
 
 AddPlugin = Callable[[str, str], Path]
 
@@ -504,3 +507,158 @@ async def test_cancelling_a_call_cancels_the_plugins_part(
             while not mark.exists() or not mark.read_text():
                 await trio.sleep(0.01)
     assert mark.read_text() == "tool/cancel"
+
+
+def diary(file: Path, *, hooks: str = "'session.start', 'permission.ask', 'session.end'") -> str:
+    """A plugin that writes down what it is told, in the order in which it is told."""
+    return f"""
+    def note(word):
+        with open({str(file)!r}, "a") as file:
+            file.write(word + "\\n")
+
+    def on_hook(params):
+        note(params["name"] + " " + params["input"]["sessionId"])
+        if params["name"] == "session.start":
+            return {{"output": {{"additionalContext": ["hello"]}}}}
+        return {{}}
+
+    handshake(tools=["t"], hooks=[{hooks}])
+    note("begin")
+    serve(lambda params: note("call") or {{"content": "ok"}}, on_hook)
+    """
+
+
+async def test_a_plugin_that_joins_late_is_told_of_the_session_once_and_first(
+    add_plugin: AddPlugin, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "diary"
+    add_plugin("late", diary(file))
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        ended = await host.session_start("/", "ses_0")
+        await host.session_end(ended)
+        session = await host.session_start("/", "ses_1")
+        assert session.contexts == ()
+        await host.load_all(["late"])
+        first = await host.call("plugin__late__t", {}, session)
+        assert first.contexts == ["hello"]
+        second = await host.call("plugin__late__t", {}, session)
+        assert second.contexts == []
+        await host.session_end(session)
+    assert file.read_text().splitlines() == [
+        *("begin", "session.start ses_1", "permission.ask ses_1", "call"),
+        *("permission.ask ses_1", "call", "session.end ses_1"),
+    ]
+
+
+async def test_a_plugin_there_from_the_beginning_is_told_once(
+    add_plugin: AddPlugin, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "diary"
+    add_plugin("early", diary(file))
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        await host.load_all(["early"])
+        session = await host.session_start("/", "ses_1")
+        assert session.contexts == ("hello",)
+        host.register(Watcher())  # what joins does not make others hear it again
+        outcome = await host.call("plugin__early__t", {}, session)
+        assert outcome.contexts == ["be careful", "before", "after"]
+        await host.session_end(session)
+    assert file.read_text().count("session.start") == 1
+
+
+async def test_a_plugin_that_is_started_again_is_told_of_each_session_first(
+    add_plugin: AddPlugin, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "diary"
+    add_plugin("demo", diary(file))
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        await host.load_all(["demo"])
+        one = await host.session_start("/", "ses_1")
+        two = await host.session_start("/", "ses_2")
+        plugin = host.manager.get("demo")
+        assert plugin.info.pid is not None
+        os.kill(plugin.info.pid, signal.SIGKILL)
+        while plugin.state is not State.RESTARTING:
+            await trio.sleep(0.001)
+        file.write_text("")
+        await host.call("plugin__demo__t", {}, one)
+        await host.call("plugin__demo__t", {}, two)
+        await host.call("plugin__demo__t", {}, one)
+        assert file.read_text().splitlines() == [
+            *("begin", "session.start ses_1", "permission.ask ses_1", "call"),
+            *("session.start ses_2", "permission.ask ses_2", "call"),
+            *("permission.ask ses_1", "call"),
+        ]
+        assert isinstance(plugin, ProcessPlugin)
+        await plugin.restart()
+        file.write_text("")
+        await host.call("plugin__demo__t", {}, one)
+        assert file.read_text().splitlines() == [
+            "session.start ses_1",
+            "permission.ask ses_1",
+            "call",
+        ]
+
+
+async def test_calls_side_by_side_tell_a_late_plugin_once(
+    add_plugin: AddPlugin, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "diary"
+    add_plugin("late", diary(file))
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        session = await host.session_start("/", "ses_1")
+        await host.load_all(["late"])
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(host.call, "plugin__late__t", {}, session)
+    lines = file.read_text().splitlines()
+    assert lines[:2] == ["begin", "session.start ses_1"]
+    assert lines.count("session.start ses_1") == 1
+    assert lines.count("call") == 5
+
+
+async def test_a_plugin_that_failed_to_hear_of_the_session_is_told_when_it_lives_again(
+    add_plugin: AddPlugin, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "diary"
+    add_plugin(
+        "demo",
+        f"""
+        handshake(hooks=["session.start"])
+        request = recv()
+        with open({str(file)!r}, "a") as file:
+            file.write(request["params"]["name"] + "\\n")
+        if open({str(file)!r}).read().count("session.start") == 1:
+            os._exit(7)
+        reply(request, {{}})
+        serve()
+        """,
+    )
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        await host.load_all(["demo"])
+        session = await host.session_start("/")
+        await host.call("plugin__demo__t", {}, session)
+        await host.call("plugin__demo__t", {}, session)
+    assert file.read_text() == "session.start\n" * 2
+
+
+async def test_a_session_interrupted_at_its_start_or_end_is_over(
+    add_plugin: AddPlugin, home: Path
+) -> None:
+    add_plugin("slow", "handshake(hooks=['session.start', 'session.end'])\nrecv()\nrecv()")
+    async with open_host(config(home), origin=Origin.PERSON) as host:
+        await host.load_all(["slow"])
+        with trio.move_on_after(0.02) as scope:
+            await host.session_start("/", "ses_1")
+        assert scope.cancelled_caught
+        assert host.directory_of("ses_1") == host.directory
+        await host.manager.unload("slow")
+        session = await host.session_start("/", "ses_2")
+        await host.load_all(["slow"])
+        with trio.move_on_after(0.02) as scope:
+            await host.session_end(session)
+        assert scope.cancelled_caught
+        assert host.directory_of("ses_2") == host.directory
+    files = (home / "state" / "journal").glob("*.jsonl")
+    events = [json.loads(file.read_text().splitlines()[-1]) for file in files]
+    assert [event.get("event") for event in events] == ["end", "end"]

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 import tinyhost
 from tinyhost import (
+    InvalidCall,
     LoadError,
     ManagerClosed,
     PluginAlreadyLoaded,
@@ -26,8 +28,10 @@ from tinyhost import (
     State,
     ToolNotFound,
 )
+from tinyhost.builtins.base import BuiltinPlugin, BuiltinTool
 from tinyhost.config import parse_config
-from tinyhost.model import PluginSpec
+from tinyhost.hooks import SessionEnd
+from tinyhost.model import CallContext, PluginSpec
 
 AddPlugin = Callable[[str, str], Path]
 
@@ -608,3 +612,113 @@ async def test_a_spec_of_ones_own_can_be_loaded(add_plugin: AddPlugin) -> None:
         await manager.load_spec(PluginSpec("demo", {"a": 1}))
         assert manager.registry()[0].name == "aap-bridge"
     assert sys.exc_info() == (None, None, None)
+
+
+async def test_an_unload_under_way_is_waited_for_when_the_manager_ends(
+    add_plugin: AddPlugin, tmp_path: Path
+) -> None:
+    add_plugin(
+        "demo",
+        f"""
+        import signal
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        handshake(tools=[])
+        serve()
+        open({str(tmp_path / "stopping")!r}, "w").close()
+        time.sleep(0.3)
+        open({str(tmp_path / "saved")!r}, "w").close()
+        """,
+    )
+    async with trio.open_nursery() as nursery:
+        async with tinyhost.open_manager() as manager:
+            await manager.load("demo")
+            nursery.start_soon(manager.unload, "demo")
+            while not (tmp_path / "stopping").exists():
+                await trio.sleep(0.005)
+        assert (tmp_path / "saved").exists()
+
+
+class Clock(BuiltinPlugin):
+    """An in-process plugin with one tool and one hook."""
+
+    def __init__(self, name: str = "clock") -> None:
+        super().__init__()
+        self.name = name
+
+    def tools(self) -> list[BuiltinTool]:
+        return [BuiltinTool(name="t", description="", parameters={}, execute=self.tell)]
+
+    async def tell(self, args: Mapping[str, Any], context: CallContext) -> str:
+        return "noon"
+
+    async def session_end(self, event: SessionEnd) -> None:
+        pass
+
+
+async def test_an_in_process_plugin_takes_its_name_and_its_rank(add_plugin: AddPlugin) -> None:
+    add_plugin("demo", "handshake(hooks=['session.end'])\nserve()")
+    add_plugin("clock", SERVE)
+    async with tinyhost.open_manager() as manager:
+        await manager.load("demo")
+        first, last = Clock("first"), Clock("last")
+        manager.register(last, rank=1)
+        manager.register(first, rank=-1)
+        manager.register(Clock())
+        order = [plugin.name for plugin in manager.with_hook("session.end")]
+        assert order == ["first", "demo", "clock", "last"]
+        assert manager.owner("plugin__first__t") is first
+        with pytest.raises(PluginSkipped):
+            await manager.load("clock")
+        with pytest.raises(ToolNotFound, match="plugin__nobody__t"):
+            manager.owner("plugin__nobody__t")
+
+
+async def test_an_in_process_plugin_that_is_refused_leaves_its_name_free(home: Path) -> None:
+    async with tinyhost.open_manager() as manager:
+        with pytest.raises(InvalidCall, match="not allowed"):
+            manager.register(Clock("Not A Name"))
+        manager.register(Clock("a.b"))
+        for _ in range(2):  # its tool's id is the other's
+            with pytest.raises(LoadError, match=r"already offered by plugin a\.b"):
+                manager.register(Clock("a_b"))
+        assert [info.name for info in manager.list()] == ["a.b"]
+
+
+async def test_a_list_with_a_name_twice_or_none_reports_it_in_its_place(
+    add_plugin: AddPlugin,
+) -> None:
+    add_plugin("demo", SERVE)
+    finished: list[str] = []
+    async with tinyhost.open_manager() as manager:
+        specs = [PluginSpec("demo"), PluginSpec(""), PluginSpec("demo")]
+        results = await manager.load_all(specs, on_done=lambda done: finished.append(str(done)))
+        assert len(finished) == 3
+        first, empty, second = results
+        assert first.plugin is manager.get("demo")
+        assert isinstance(empty.error, LoadError)
+        assert "must not be empty" in str(empty.error)
+        assert isinstance(second.error, PluginAlreadyLoaded)
+        with pytest.raises(PluginNotFound, match=r"Loaded: demo\."):
+            manager.get("nobody")
+
+
+async def test_loads_that_wait_for_their_turn_at_shutdown_never_start(
+    add_plugin: AddPlugin, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    for number in range(12):
+        body = f'with open({str(started)!r}, "a") as file: file.write("x")\nrecv()\nrecv()'
+        add_plugin(f"p{number}", body)
+    async with tinyhost.open_manager() as manager:
+        results: list[Any] = []
+
+        async def load_all() -> None:
+            results.extend(await manager.load_all([f"p{number}" for number in range(12)]))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(load_all)
+            while not started.exists() or len(started.read_text()) < 8:
+                await trio.sleep(0.005)
+            await manager.shutdown()
+        assert [type(result.error) for result in results] == [ManagerClosed] * 12
+    assert started.read_text() == "x" * 8

@@ -26,7 +26,7 @@ from tinyhost.permissions import (
 )
 
 RULES = ("none", "allow", "ask", "deny")
-PLUGINS = ("none", "allow", "deny")
+PLUGINS = ("none", "allow", "ask", "deny")
 GUARDS = ("none", "ask", "deny", "skip")
 EFFECTS = {"effects": True, "unknown": None, "harmless": False}
 PERSON = ("once", "session", "project", "no", "headless")
@@ -36,15 +36,19 @@ PERSON = ("once", "session", "project", "no", "headless")
 STANDARD = {
     ("none", "none"): ".AD.",
     ("none", "allow"): ".AD.",
+    ("none", "ask"): "AADA",
     ("none", "deny"): "DDDD",
     ("allow", "none"): "YADY",
     ("allow", "allow"): "YADY",
+    ("allow", "ask"): "AADA",
     ("allow", "deny"): "DDDD",
     ("ask", "none"): "AADA",
     ("ask", "allow"): "AADA",
+    ("ask", "ask"): "AADA",
     ("ask", "deny"): "DDDD",
     ("deny", "none"): "DDDD",
     ("deny", "allow"): "DDDD",
+    ("deny", "ask"): "DDDD",
     ("deny", "deny"): "DDDD",
 }
 STRICT = STANDARD | {("none", "none"): "AADA", ("none", "allow"): "AADA"}
@@ -66,11 +70,20 @@ def rule_verdict(rule: str) -> RuleVerdict:
     return RuleVerdict() if rule == "none" else RuleVerdict(Action(rule), "a*", "f:1")
 
 
-def plugin_result(*said: bool | None) -> PermissionResult:
+def permission_output(said: bool | str) -> PermissionOutput:
+    if isinstance(said, bool):
+        return PermissionOutput(allowed=said)
+    return PermissionOutput(ask=True, reason="why")
+
+
+def plugin_result(*said: bool | str | None) -> PermissionResult:
     answers = [
-        Answer(f"p{i}", f"id{i}", None if a is None else PermissionOutput(allowed=a), None, None, 1)
+        Answer(f"p{i}", f"id{i}", None if a is None else permission_output(a), None, None, 1)
         for i, a in enumerate(said)
     ]
+    if "ask" in said:
+        asks = f"p{said.index('ask')}"
+        return PermissionResult(hook="permission.ask", answers=answers, ask=True, plugin=asks)
     allowed = False if False in said else (True if True in said else None)
     who = f"p{said.index(False)}" if False in said else ""
     return PermissionResult(hook="permission.ask", answers=answers, allowed=allowed, plugin=who)
@@ -79,6 +92,7 @@ def plugin_result(*said: bool | None) -> PermissionResult:
 PLUGIN_RESULTS = {
     "none": plugin_result(None),
     "allow": plugin_result(None, True),
+    "ask": plugin_result(True, "ask"),
     "deny": plugin_result(True, False),
 }
 
@@ -108,7 +122,7 @@ def expected_letter(
 
 
 def test_every_combination_comes_out_as_in_the_grid() -> None:
-    assert len(ALL) == 4 * 3 * 4 * 3 * 2 * 3
+    assert len(ALL) == 4 * 4 * 4 * 3 * 2 * 3
     for case in ALL:
         letter = expected_letter(*case)
         decision = decide(*case)
@@ -157,7 +171,7 @@ def published() -> Iterator[tuple[list[str], str]]:
 
 def test_the_published_table_says_the_same() -> None:
     rows = list(published())
-    assert len(rows) == 10
+    assert len(rows) == 11
     for case in ALL:
         rule, plugin, guard, origin, mode, effects = case
         shown_guard = "none" if guard == "skip" else guard

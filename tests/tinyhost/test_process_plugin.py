@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 
 import tinyhost
 from tinyhost import (
@@ -347,3 +348,49 @@ async def test_one_plugin_that_hangs_does_not_hold_up_another(
             with trio.fail_after(5):
                 assert (await manager.call_tool("quick", "t")).content == "ok"
             nursery.cancel_scope.cancel()
+
+
+async def test_a_plugin_stopped_while_it_restarts_is_not_started_again(
+    add_plugin: AddPlugin, tmp_path: Path
+) -> None:
+    starts = tmp_path / "starts"
+    add_plugin(
+        "demo",
+        f"""
+        with open({str(starts)!r}, "a") as file:
+            file.write("x")
+        handshake()
+        serve()
+        time.sleep(0.2)
+        """,
+    )
+    async with tinyhost.open_manager() as manager:
+        plugin = await manager.load("demo")
+        assert isinstance(plugin, ProcessPlugin)
+
+        pid = plugin.info.pid
+        assert pid is not None
+
+        async def restart() -> None:
+            with pytest.raises(PluginDied, match="was stopped"):
+                await plugin.restart()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(restart)
+            await trio.testing.wait_all_tasks_blocked()
+            await plugin.stop()
+            assert plugin.state is State.STOPPED
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+    assert starts.read_text() == "x"
+
+
+async def test_the_guardian_is_there_before_the_first_plugin_is(add_plugin: AddPlugin) -> None:
+    add_plugin("demo", "handshake()\nserve()")
+    async with tinyhost.open_manager() as manager:
+        info = (await manager.load("demo")).info
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        (guardian,) = {int(pid) for pid in children} - {info.pid}
+        assert info.pid is not None
+        assert b"guardian" in Path(f"/proc/{guardian}/cmdline").read_bytes()
+        assert guardian < info.pid  # numbers are given out in ascending order

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyhost.redaction import looks_secret, redact, secrets_in
+from tinyhost.redaction import looks_secret, redact, redact_start, redact_value, secrets_in
 
 SECRET = [
     "OPENROUTER_API_KEY",
@@ -116,3 +116,18 @@ def test_secrets_are_no_patterns() -> None:
 def test_no_secret_is_left_in_the_text(text: str, secrets: list[str]) -> None:
     whole = redact(" ".join([text, *secrets, text]), secrets)
     assert not any(secret in whole for secret in secrets)
+
+
+def test_every_text_in_a_value_is_masked() -> None:
+    value = {"a": ["x secret-1", 3, None, {"b": "secret-1"}], "secret-1": True}
+    assert redact_value(value, ["secret-1"]) == {
+        "a": ["x [redacted]", 3, None, {"b": "[redacted]"}],
+        "secret-1": True,
+    }
+
+
+def test_a_secret_that_a_cut_text_ends_in_is_masked_too() -> None:
+    secrets = ["secret-number-1"]
+    assert redact_start("x secret-number-1 y", secrets) == "x [redacted] y"
+    assert redact_start("x secret-num", secrets) == "x [redacted]"
+    assert redact_start("x secr", secrets) == "x secr"  # too short to be known for one

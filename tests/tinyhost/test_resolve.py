@@ -244,6 +244,7 @@ def test_a_known_plugin_says_how_to_install_it(world: World) -> None:
     assert "tinyhost-plugin-known" in error.hint
     assert error.searched == (
         f"{world.plugins}/known",
+        f"{world.plugins.parent}/extensions/known",
         "tinyhost-plugin-known on PATH",
         f"{world.scripts}/tinyhost-plugin-known",
     )

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import trio
 from hypothesis import given
@@ -415,6 +416,31 @@ async def test_permission_answers(
     )
     assert (result.allowed, result.reason) == (allowed, reason)
     assert not result.failures
+
+
+@pytest.mark.parametrize(
+    ("commands", "policy", "merged", "failures"),
+    [
+        ([says({"ask": True, "reason": "r"})], "ask", {"ask": True, "reason": "r"}, 0),
+        ([says({"ask": True}), says({"allowed": True})], "ask", {"ask": True}, 0),
+        (
+            [says({"ask": True}), "echo no >&2; exit 1"],
+            "ask",
+            {"allowed": False, "reason": "no"},
+            0,
+        ),
+        ([says({"ask": True}), "kill -KILL $$"], "deny", None, 1),
+        ([says({"ask": True}), "kill -KILL $$"], "skip", {"ask": True}, 0),
+    ],
+)
+async def test_a_command_can_have_the_person_asked(
+    commands: list[str], policy: str, merged: Any, failures: int, tmp_path: Path
+) -> None:
+    entries = [{"command": command} for command in commands]
+    plugin = plugin_of({"permission.ask": entries}, tmp_path)
+    plugin._settings = attrs.evolve(plugin._settings, on_guard_failure=policy)
+    result = await dispatcher_of(plugin).permission_ask(ask())
+    assert (result.output(), len(result.failures)) == (merged, failures)
 
 
 async def test_a_denial_without_words_names_the_hook(tmp_path: Path) -> None:

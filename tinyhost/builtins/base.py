@@ -19,9 +19,9 @@ from tinyhost_sdk import names
 
 from .. import hooks
 from ..codec import RawJson, loads
-from ..dialects.native import tool_id
 from ..errors import CallTimeout, InvalidCall, PluginDied
 from ..model import CallContext, Counters, PluginInfo, State, Timeouts, ToolResult, ToolSpec
+from ..names import tool_id
 from ..plugin import Plugin
 
 _log = logging.getLogger(__name__)

@@ -29,6 +29,7 @@ class Conduct:
         next one's.
     restarts: whether a process that died is started again by the next call.
     max_line_out: bytes of the longest line that is sent, until the manifest says more.
+    stderr_tail: characters kept of the end of standard error, for messages.
     """
 
     rules: wire.Rules
@@ -37,6 +38,7 @@ class Conduct:
     cancel_retires: bool = False
     restarts: bool = True
     max_line_out: int = names.MAX_LINE_TO_PLUGIN
+    stderr_tail: int = 4096
 
 
 class Link(Protocol):
@@ -49,6 +51,10 @@ class Link(Protocol):
     directory: str
     options: Mapping[str, Any]
     timeouts: Timeouts
+
+    @property
+    def stderr(self) -> str:
+        """The last of what the process wrote to standard error."""
 
     async def request(
         self,

@@ -14,10 +14,10 @@ from tinyhost_sdk import names, wire
 from .. import codec
 from ..errors import InvalidCall
 from ..model import CallContext, Manifest, ToolResult, ToolSpec
+from ..names import tool_id
 from .base import Conduct, Dialect, Link
 
 HOOK_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._/-]{0,127}")
-TOOL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _HOOK = names.HOOK_INVOKE
 _MAX_TOOLS = 1024
 _MAX_CONCURRENCY = 1024
@@ -159,16 +159,6 @@ def read_manifest(plugin: str, result: Any) -> Manifest:
         progress=_flag(protocol, "progress"),
         max_line=_count(protocol, "maxLineBytes", names.MAX_LINE_TO_PLUGIN, 2**40),
     )
-
-
-def tool_id(plugin: str, tool: str) -> str:
-    """`plugin__<plugin>__<tool>`; models allow no dots in tool names. Raises ValueError."""
-    id = f"plugin__{plugin.replace('.', '_')}__{tool}"
-    if not TOOL_ID.fullmatch(id):
-        raise ValueError(
-            f"the tool id {id[:200]!r} is not made of 1 to 64 letters, digits, _ and -"
-        )
-    return id
 
 
 def _read_tools(plugin: str, value: Any) -> tuple[ToolSpec, ...]:
