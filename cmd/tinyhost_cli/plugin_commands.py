@@ -22,6 +22,7 @@ plugin = LazyGroup(
     help="Load, find and set up plugins.",
     lazy={
         "load": ("tinyhost_cli.plugin_load:load", "Start plugins, show what they offer, stop them"),
+        "restart": ("tinyhost_cli.plugin_load:restart", "Try plugins that have failed once more"),
         "list": (f"{__name__}:list_plugins", "List the configured plugins"),
         "info": (f"{__name__}:info", "Show all that is known of a plugin"),
         "registry": (f"{__name__}:registry", "List the plugins that are known to exist"),

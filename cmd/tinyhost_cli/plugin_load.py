@@ -33,9 +33,6 @@ def load(
     is used in place of the configured ones. With --mcp, the plugin is an MCP server that need
     not be configured. Exit code 0 when all plugins loaded, else 1.
     """
-    from tinyhost_cli.describe import info_facts, loaded_value
-    from tinyhost_cli.hosting import with_plugins
-
     if bool(names) == (mcp is not None):
         raise click.UsageError("Give the names of plugins, or an MCP server with --mcp.")
     if name is not None and mcp is None:
@@ -48,6 +45,29 @@ def load(
         specs = [_server_spec(config, mcp, name)]
     else:
         specs = [config.spec_for(each, given[0] if given else None) for each in names]
+
+    return _show_loaded(setup, config, specs)
+
+
+@click.command()
+@click.argument(
+    "names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.plugin_names
+)
+@host_options
+def restart(setup: Setup, names: Sequence[str]) -> int:
+    """Try plugins that have failed once more, with a clean record.
+
+    A plugin is counted as failed by the program that loaded it, and each run of this command
+    is a program of its own: so they are started, shown and stopped, as by load. Exit code 0
+    when all came up, else 1.
+    """
+    config = read_config(setup)
+    return _show_loaded(setup, config, [config.spec_for(name) for name in names])
+
+
+def _show_loaded(setup: Setup, config: Config, specs: Sequence[PluginSpec]) -> int:
+    from tinyhost_cli.describe import info_facts, loaded_value
+    from tinyhost_cli.hosting import with_plugins
 
     async def look(_manager: Manager, loaded: Sequence[Loaded]) -> _Seen:
         # Now: once the manager has ended, no plugin has a process any more.

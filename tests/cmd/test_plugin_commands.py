@@ -73,6 +73,15 @@ def test_load_as_json_has_all_that_is_known(tinyhost: Cli) -> None:
     }
 
 
+def test_restart_tries_a_plugin_that_failed(tinyhost: Cli) -> None:
+    program = tinyhost.plugins / "mine"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    assert tinyhost("plugin", "restart", "mine").returncode == 1
+    tinyhost.plugin("mine", tools=SAY)
+    assert tinyhost.ok("plugin", "restart", "mine").startswith("mine loaded\n")
+
+
 def test_a_plugin_that_fails_to_load_does_not_harm_the_others(tinyhost: Cli) -> None:
     tinyhost.plugin("good", hooks=GREET)
     broken = tinyhost.plugins / "broken"
