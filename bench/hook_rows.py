@@ -28,7 +28,7 @@ class _Guard(BuiltinPlugin):
 
     async def permission_ask(self, event: hooks.PermissionAsk) -> hooks.PermissionOutput | None:
         if "forbidden" in event.tool_args:
-            return hooks.PermissionOutput(reason="the command contains: forbidden")
+            return hooks.PermissionOutput(allowed=False, reason="the command contains: forbidden")
         return None
 
 

@@ -9,7 +9,12 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# Times are not asserted, and a busy machine is not a fault.
+hypothesis.settings.register_profile("tinyhost", deadline=None)
+hypothesis.settings.load_profile("tinyhost")
 
 PEERS = Path(__file__).parent / "peers"
 

@@ -15,6 +15,7 @@ from tinyhost.process import describe_status
 # A Ctrl+C or Ctrl+\ at the terminal reaches the command by itself: it is in the same group.
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_LAST_SIGNALS = 0.02  # seconds in which signals that reached both still count as the command's
 _GRACE = 3.0  # seconds between SIGTERM and SIGKILL when the host gives up
 
 
@@ -51,6 +52,10 @@ class Passthrough:
                 nursery.start_soon(_pass_on, signals, process)
                 await _wait(process)
                 nursery.cancel_scope.cancel()
+            # What has not been taken goes to whoever had the signals before, and that ends us:
+            # but a Ctrl+C that the command ended by was the command's.
+            with trio.move_on_after(_LAST_SIGNALS if _in_foreground() else 0):
+                await _pass_on(signals, process)
         code = process.returncode
         assert code is not None
         self.status = code if code >= 0 else 128 - code
@@ -61,7 +66,7 @@ async def _pass_on(signals: object, process: trio.Process) -> None:
     at_terminal = _in_foreground()
     async for number in signals:  # type: ignore[attr-defined]
         if number in _PASSED_ON or not at_terminal:
-            process.send_signal(number)
+            process.send_signal(number)  # does nothing once it has ended
 
 
 def _in_foreground() -> bool:

@@ -284,8 +284,9 @@ async def test_what_it_all_came_to_is_told_in_wire_form() -> None:
 async def test_a_hook_may_be_dispatched_without_input() -> None:
     plugin = Scripted("p", None)
     result = await dispatcher(plugin).dispatch("session.start")
-    assert plugin.seen == [{"sessionId": "", "directory": ""}]
-    assert result.failures == []
+    other = await dispatcher(plugin).dispatch("my.event")
+    assert plugin.seen == [{"sessionId": "", "directory": ""}, None]
+    assert result.failures == other.failures == []
 
 
 def test_limits_and_times_are_those_that_are_documented() -> None:
