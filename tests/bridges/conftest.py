@@ -10,7 +10,7 @@ import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # for the modules beside this one, here and in the tests
-sys.path.insert(1, str(HERE.parent))
+sys.path.insert(1, str(HERE.parent / "support"))
 
 from agents import Bench  # noqa: E402
 from npm_packages import installed  # noqa: E402

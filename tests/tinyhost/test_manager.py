@@ -703,22 +703,25 @@ async def test_a_list_with_a_name_twice_or_none_reports_it_in_its_place(
 
 
 async def test_loads_that_wait_for_their_turn_at_shutdown_never_start(
-    add_plugin: AddPlugin, tmp_path: Path
+    add_plugin: AddPlugin, home: Path, tmp_path: Path
 ) -> None:
     started = tmp_path / "started"
     for number in range(12):
         body = f'with open({str(started)!r}, "a") as file: file.write("x")\nrecv()\nrecv()'
         add_plugin(f"p{number}", body)
-    async with tinyhost.open_manager() as manager:
+    config = configured('{"settings": {"*": {"timeouts": {"handshake": "5m"}}}}', home)
+    async with tinyhost.open_manager(config) as manager:
         results: list[Any] = []
 
         async def load_all() -> None:
             results.extend(await manager.load_all([f"p{number}" for number in range(12)]))
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(load_all)
-            while not started.exists() or len(started.read_text()) < 8:
-                await trio.sleep(0.005)
-            await manager.shutdown()
+        # Far from the handshake's deadline.
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(load_all)
+                while not started.exists() or len(started.read_text()) < 8:
+                    await trio.sleep(0.005)
+                await manager.shutdown()
         assert [type(result.error) for result in results] == [ManagerClosed] * 12
     assert started.read_text() == "x" * 8

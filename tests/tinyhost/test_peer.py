@@ -167,6 +167,22 @@ async def test_a_second_late_reply_to_one_call_is_junk(autojump_clock: Any) -> N
         assert ends.peer.last_junk.reason == "a reply to no request (id 1)"
 
 
+async def test_an_overlong_late_reply_does_not_fail_the_call_that_waits(
+    autojump_clock: Any,
+) -> None:
+    async with pair(max_line=200) as ends, trio.open_nursery() as nursery:
+        with pytest.raises(CallTimeout):
+            await ends.call(timeout=1)
+        outcome = Outcome()
+        nursery.start_soon(outcome.of, ends)
+        await trio.testing.wait_all_tasks_blocked()
+        await ends.say('{"id":1,"result":"' + "x" * 200 + '"}\n')
+        await ends.answer(2, "mine")
+        await outcome.done.wait()
+        assert (outcome.result, outcome.error) == ("mine", None)
+        assert ends.peer.late_replies == 1
+
+
 async def test_three_timeouts_in_a_row_give_the_plugin_up(autojump_clock: Any) -> None:
     async with pair() as ends:
         for count in (1, 2, 3):

@@ -15,7 +15,10 @@ import tinyhost
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent.parent
-sys.path[1:1] = [str(HERE), str(TESTS)]  # for the modules beside this one, and in tests/
+sys.path[1:1] = [
+    str(HERE),
+    str(TESTS / "support"),
+]  # never tests/ itself, whose folder tinyhost would hide ours
 
 from mcphelp import AddServer, StartHttp, free_port, wait_for  # noqa: E402
 from npm_packages import installed  # noqa: E402
