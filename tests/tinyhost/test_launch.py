@@ -65,7 +65,7 @@ def test_limits_are_described_in_words() -> None:
 @pytest.mark.parametrize(("engine", "relayed"), [("bubblewrap", True), ("landlock", False)])
 def test_limits_are_set_inside_the_sandbox(engine: str, relayed: bool) -> None:
     confinement = Confinement(engine=engine, program="/engine")
-    wrapping = wrap(Limits(open_files=9), confinement, "/work", ceilings={})
+    wrapping = wrap(Limits(open_files=9), confinement, "/proj", ceilings={})
     assert wrapping.prefix[0] == "/engine"
     assert wrapping.prefix.index("/bin/sh") > wrapping.prefix.index("--")
     assert wrapping.relayed is relayed
@@ -73,15 +73,15 @@ def test_limits_are_set_inside_the_sandbox(engine: str, relayed: bool) -> None:
 
 def words_of(**confinement: object) -> str:
     made = Confinement(engine="bubblewrap", program="bwrap", **confinement)  # type: ignore[arg-type]
-    return " ".join(wrap(Limits(), made, "/work", ceilings={}).prefix)
+    return " ".join(wrap(Limits(), made, "/proj", ceilings={}).prefix)
 
 
 def test_bubblewrap_mounts_folders_before_what_is_in_them() -> None:
-    words = words_of(system=["/usr"], read=["/work/.git", "/data"], write=["/work"])
-    assert words.index("--bind /work /work") < words.index("--ro-bind /work/.git /work/.git")
+    words = words_of(system=["/usr"], read=["/proj/.git", "/data"], write=["/proj"])
+    assert words.index("--bind /proj /proj") < words.index("--ro-bind /proj/.git /proj/.git")
     assert "--ro-bind /data /data" in words
     assert words.index("--tmpfs /tmp") < words.index("--ro-bind")
-    assert words.endswith("--dir /work --remount-ro / --chdir /work --")
+    assert words.endswith("--dir /proj --remount-ro / --chdir /proj --")
 
 
 def test_bubblewrap_takes_network_capabilities_and_processes_away() -> None:
@@ -94,8 +94,8 @@ def test_bubblewrap_takes_network_capabilities_and_processes_away() -> None:
 
 
 def test_what_is_needed_to_run_is_not_mounted_over_what_can_be_written() -> None:
-    words = words_of(system=["/usr", "/usr/lib", "/work/venv"], write=["/work"])
-    assert "/work/venv" not in words
+    words = words_of(system=["/usr", "/usr/lib", "/proj/venv"], write=["/proj"])
+    assert "/proj/venv" not in words
     assert "/usr/lib" not in words
 
 
