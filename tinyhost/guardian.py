@@ -117,6 +117,14 @@ class Guardian:
             os.close(self._pipe)
             self._pipe = -1
 
+    async def sweep_all(self) -> None:
+        """Kill all that carries the host's id: whatever went wrong, nothing is left."""
+        if self._process is not None:
+            ids = {self.host_id}
+            await trio.to_thread.run_sync(
+                process_tree.kill_marked, process_tree.HOST_VARIABLE, ids, limiter=self._threads
+            )
+
     async def close(self) -> None:
         """End the guardian: all groups have been seen to."""
         process, self._process = self._process, None

@@ -394,8 +394,12 @@ class Manager:
         self._observe("unloaded", plugin)
         self._tools = {tool: owner for tool, owner in self._tools.items() if owner != plugin.id}
 
-    async def shutdown(self) -> None:
-        """Stop all plugins side by side, and load no more. A second shutdown does nothing."""
+    async def shutdown(self, *, sweep: bool = False) -> None:
+        """Stop all plugins side by side, and load no more. A second shutdown does nothing.
+
+        sweep: then look for what nobody knows of, as an interrupt may come between any two
+        instructions.
+        """
         self._closed = True
         loaded = self.plugins
         for plugin in loaded:
@@ -404,6 +408,8 @@ class Manager:
             for plugin in (*loaded, *self._starting, *self._leaving):
                 nursery.start_soon(plugin.stop)
         self._reserved.clear()
+        if sweep:
+            await self._guardian.sweep_all()
         await self._guardian.close()
 
 
@@ -478,7 +484,7 @@ class open_manager:  # noqa: N801
     ) -> None:
         self._scope.shield = True
         try:
-            await self._manager.shutdown()
+            await self._manager.shutdown(sweep=kind is not None)
         finally:
             self._inner.cancel_scope.cancel()
             await self._outer.__aexit__(None, None, None)

@@ -216,8 +216,24 @@ class ProcessPlugin(StartedPlugin):
         """
         if self._stopping:
             raise PluginDied(self.name, "was stopped")
-        launch = self._launch
         await self._verify()
+        began = trio.current_time()
+        connection, dialect, link = self._begin()
+        try:
+            self._manifest = await self._shake_hands(connection, dialect, link)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await connection.kill()
+            raise
+        finally:
+            self._starting = None
+        self._handshake_s = trio.current_time() - began - self._spawn_s
+        self._connection, self._dialect, self._link = connection, dialect, link
+
+    @trio.lowlevel.enable_ki_protection
+    def _begin(self) -> tuple[Connection, Dialect, PluginLink]:
+        """Spawn, and see to it that the process is watched before a Ctrl+C can come between."""
+        launch = self._launch
         began = trio.current_time()
         process = self._spawn()
         self._spawn_s = trio.current_time() - began
@@ -245,16 +261,7 @@ class ProcessPlugin(StartedPlugin):
 
         self._start_task(watch)
         self._starting = connection
-        try:
-            self._manifest = await self._shake_hands(connection, dialect, link)
-        except BaseException:
-            with trio.CancelScope(shield=True):
-                await connection.kill()
-            raise
-        finally:
-            self._starting = None
-        self._handshake_s = trio.current_time() - began - self._spawn_s
-        self._connection, self._dialect, self._link = connection, dialect, link
+        return connection, dialect, link
 
     async def _verify(self) -> None:
         if self._launch.verify is None:

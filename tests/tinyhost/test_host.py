@@ -578,7 +578,7 @@ async def test_a_plugin_that_is_started_again_is_told_of_each_session_first(
         plugin = host.manager.get("demo")
         assert plugin.info.pid is not None
         os.kill(plugin.info.pid, signal.SIGKILL)
-        while plugin.state is not State.RESTARTING:
+        while plugin.state is not State.RESTARTING or not plugin.info.counters.deaths:
             await trio.sleep(0.001)
         file.write_text("")
         await host.call("plugin__demo__t", {}, one)
