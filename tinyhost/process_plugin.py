@@ -61,12 +61,9 @@ def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
 class Launch:
     """All that is needed to start one plugin's process, any number of times.
 
-    verify: awaited before each start; raises LoadError when the plugin's files are not what
-    they should be.
-    wrapping: the limits and the sandbox, as words before the command; confinement says in
-    what sandbox that is.
-    callbacks: what the host does for the plugin. environ: the host's own variables, which say
-    where its folders are.
+    verify: awaited before each start; raises LoadError for files that are not as they should be.
+    wrapping: limits and sandbox, as words before the command; confinement says in what sandbox.
+    callbacks: what the host does for the plugin. environ: the host's own variables.
     """
 
     dialect: Callable[[], Dialect]
