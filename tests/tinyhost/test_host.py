@@ -593,11 +593,9 @@ async def test_a_plugin_that_is_started_again_is_told_of_each_session_first(
         await plugin.restart()
         file.write_text("")
         await host.call("plugin__demo__t", {}, one)
-        assert file.read_text().splitlines() == [
-            "session.start ses_1",
-            "permission.ask ses_1",
-            "call",
-        ]
+        # Its first line may come before or after the file was emptied.
+        told = [line for line in file.read_text().splitlines() if line != "begin"]
+        assert told == ["session.start ses_1", "permission.ask ses_1", "call"]
 
 
 async def test_calls_side_by_side_tell_a_late_plugin_once(
