@@ -103,11 +103,13 @@ class Connection:
 
     def _finish(self) -> None:
         self.usable = False
-        self.process.reap()
-        self.log.close()
-        os.close(self.process.stderr)
-        self.peer.fail(self.death)
-        self.ended.set()
+        try:
+            self.process.reap()
+            self.log.close()
+            os.close(self.process.stderr)
+            self.peer.fail(self.death)
+        finally:
+            self.ended.set()  # a stop waits for it
 
     def death(self, call: Call | None = None) -> PluginDied:
         """The error that a call ends with when the plugin dies."""

@@ -8,7 +8,8 @@ import threading
 import time
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_lock = threading.Lock()
+# Reentrant: an interrupt at the wrong moment leaves it locked, and must not lock us out.
+_lock = threading.RLock()
 _last = 0
 
 

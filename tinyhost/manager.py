@@ -448,6 +448,7 @@ class open_manager:  # noqa: N801
         if not os.path.isdir(self._directory):  # noqa: PTH112
             raise ConfigError(f"the directory {self._directory} does not exist")
 
+    @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> Manager:
         self._outer = trio.open_nursery()
         nursery = await self._outer.__aenter__()
@@ -467,6 +468,7 @@ class open_manager:  # noqa: N801
         self._scope = nursery.cancel_scope
         return self._manager
 
+    @trio.lowlevel.enable_ki_protection
     async def _run_tasks(self, ready: trio.Event) -> None:
         # Plugins are watched until they have been stopped properly, also while a
         # cancellation from outside is under way.
@@ -476,6 +478,7 @@ class open_manager:  # noqa: N801
                 ready.set()
                 await trio.sleep_forever()
 
+    @trio.lowlevel.enable_ki_protection
     async def __aexit__(
         self,
         kind: type[BaseException] | None,
@@ -484,7 +487,9 @@ class open_manager:  # noqa: N801
     ) -> None:
         self._scope.shield = True
         try:
-            await self._manager.shutdown(sweep=kind is not None)
+            # An interrupt of a watching task has cancelled the nursery itself.
+            with trio.CancelScope(shield=True):
+                await self._manager.shutdown(sweep=kind is not None)
         finally:
             self._inner.cancel_scope.cancel()
             await self._outer.__aexit__(None, None, None)

@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 from types import TracebackType
 
+import trio
+
 from . import paths
 from .asking import Asker
 from .builtins.shipped import shipped
@@ -78,6 +80,7 @@ class open_host:  # noqa: N801
             _log.warning("tinyhost: %s", notice)
         return config
 
+    @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> Host:
         manager = await self._manager.__aenter__()
         try:
@@ -106,6 +109,7 @@ class open_host:  # noqa: N801
             manager.register(hooks, rank=_SHELL_HOOKS)
         return host
 
+    @trio.lowlevel.enable_ki_protection
     async def __aexit__(
         self,
         kind: type[BaseException] | None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -252,11 +253,7 @@ class ProcessPlugin(StartedPlugin):
             launch.settings.timeouts,
             self._manifest_changed,
         )
-
-        async def watch() -> None:
-            await self._watch(connection)
-
-        self._start_task(watch)
+        self._start_task(partial(self._watch, connection))
         self._starting = connection
         return connection, dialect, link
 
@@ -317,6 +314,7 @@ class ProcessPlugin(StartedPlugin):
             stderr=connection.log.tail,
         )
 
+    @trio.lowlevel.enable_ki_protection
     async def _watch(self, connection: Connection) -> None:
         try:
             await connection.run()
@@ -451,6 +449,7 @@ class ProcessPlugin(StartedPlugin):
 
     # --- stopping
 
+    @trio.lowlevel.enable_ki_protection
     async def stop(self) -> None:
         """Dispose, end-of-file, SIGTERM, SIGKILL, each within its grace; see Timeouts.stop.
 

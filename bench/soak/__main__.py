@@ -22,7 +22,7 @@ from typing import Any
 import attrs
 import trio
 
-from . import crowd, cycles, hostkill, storm
+from . import crowd, cycles, hostkill, interrupts, storm
 from .tally import Tally
 from .watch import peak_rss
 
@@ -152,6 +152,11 @@ def _host_killed(folder: Path, options: argparse.Namespace) -> Figures:
     }
 
 
+def _interrupts(folder: Path, options: argparse.Namespace) -> Figures:
+    done = interrupts.run(folder, trials=max(1, int(500 * options.scale)), seed=options.seed)
+    return {"ok": not done["left"], **done}
+
+
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Figures]] = {
     "storm": _storm,
     "crowd": _crowd,
@@ -159,6 +164,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], Figures]] = {
     "managers": _cycles(cycles.managers, 1_000),
     "failed-starts": _cycles(cycles.failed_starts, 500),
     "host-killed": _host_killed,
+    "interrupts": _interrupts,
 }
 
 
