@@ -15,9 +15,11 @@ ROOT = Path(__file__).parent.parent
 # Rooms from top to bottom. A module may import from its own room and from those below it.
 ROOMS = [
     ["surfaces"],
+    ["running"],
     ["opening"],
     ["host"],
-    ["recorder", "attendance", "outcomes"],
+    ["present", "captured"],
+    ["recorder", "attendance", "outcomes", "events", "stats"],
     [
         "dispatch",
         "asking",
@@ -28,9 +30,11 @@ ROOMS = [
         "journal_records",
     ],
     ["manager", "known_guards", "check"],
-    ["integrity", "layers", "offers"],
+    ["preparing"],
+    ["integrity", "layers", "offers", "reload"],
     ["installer"],
     ["launching", "confine"],
+    ["remote"],
     ["zuno", "mcp", "bingo_launch"],
     ["process_plugin", "builtins"],
     [
@@ -39,6 +43,7 @@ ROOMS = [
         "config",
         "config_edit",
         "config_forms",
+        "config_launch",
         "config_object",
         "config_servers",
         "config_schema",
@@ -79,6 +84,7 @@ ROOMS = [
         "process_tree",
         "spill",
         "shell_text",
+        "runtime",
     ],
 ]
 LEVEL = {name: len(ROOMS) - level for level, room in enumerate(ROOMS) for name in room}

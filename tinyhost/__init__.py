@@ -8,10 +8,10 @@ Names are imported when they are first used, so that using a part costs only tha
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # importing typing would take longer than many a command
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import hooks as hooks
     from . import ids as ids
     from .builtins.base import BuiltinPlugin as BuiltinPlugin
@@ -118,6 +118,8 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     module = _MODULE_OF.get(name)
     if module is not None:
         value = getattr(import_module(f".{module}", __name__), name)

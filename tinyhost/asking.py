@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import attrs
 import trio
@@ -166,38 +167,47 @@ def _causes(question: Question) -> _Causes:
 class Consent:
     """Settles decisions that are asks, one question at a time.
 
-    asker: who is asked. save: called with a directory and a rule when the answer is PROJECT;
+    asker: who is asked where no other is given. save: called with a directory and a rule when the answer is PROJECT;
     it writes the rule (see save_project_rule), and raises ConfigError when it cannot.
     """
 
     def __init__(self, asker: Asker, save: Callable[[str, str], Awaitable[None]]) -> None:
         self.grants = SessionGrants()
         self._asker, self._save = asker, save
-        self._one_at_a_time = trio.Lock()
+        self._turns: WeakKeyDictionary[Asker, trio.Lock] = WeakKeyDictionary()
 
-    async def settle(self, decision: Decision, use: ToolUse, session_id: str) -> Decision:
-        """The decision itself unless it is an ask; else ALLOW or DENY, with the person's part."""
+    async def settle(
+        self, decision: Decision, use: ToolUse, session_id: str, asker: Asker | None = None
+    ) -> Decision:
+        """The decision itself unless it is an ask; else ALLOW or DENY, with the person's part.
+
+        One asker is asked one question at a time, different ones side by side.
+        """
+        asker = asker or self._asker
         if decision.action is not Action.ASK:
             return decision
         question = Question(use=use, session_id=session_id, reasons=decision.deciding)
         if self.grants.covers(question):
             return _allowed(decision, "always for this session")
-        async with self._one_at_a_time:
+        async with self._turns.setdefault(asker, trio.Lock()):
             # The question before may have been the same one.
             if self.grants.covers(question):
                 return _allowed(decision, "always for this session")
-            reply = await self._reply(question)
-            return await self._settled(decision, question, reply)
+            reply = await self._reply(asker, question)
+            return await self._settled(decision, question, reply, asker)
 
-    async def _reply(self, question: Question) -> Reply:
+    @staticmethod
+    async def _reply(asker: Asker, question: Question) -> Reply:
         try:
-            return await self._asker.ask(question)
+            return await asker.ask(question)
         except Exception:
             # An asker is the embedding program's code; its failure must not allow anything.
             _log.exception("asking about %s failed", question.tool_id)
             return Reply.NO
 
-    async def _settled(self, decision: Decision, question: Question, reply: Reply) -> Decision:
+    async def _settled(
+        self, decision: Decision, question: Question, reply: Reply, asker: Asker
+    ) -> Decision:
         if reply is Reply.ONCE:
             return _allowed(decision, "once")
         if reply is Reply.SESSION:
@@ -205,7 +215,7 @@ class Consent:
             return _allowed(decision, "always for this session")
         if reply is Reply.PROJECT:
             return _allowed(decision, await self._remember(question))
-        text = self._asker.refusal(question)
+        text = asker.refusal(question)
         return _answered(decision, Action.DENY, Reply.NO, text)
 
     async def _remember(self, question: Question) -> str:

@@ -271,10 +271,23 @@ def _merged_settings(forms: Sequence[tuple[PluginForm, str]]) -> PluginSettings:
             changes["on_guard_failure"] = form.on_guard_failure
         if form.inherit_env is not None:
             changes["inherit_env"] = form.inherit_env
+        changes.update(_launcher(form))
     changes["limits"] = _merged_limits([form.limits for form, _ in forms if form.limits])
     changes["sandbox"] = _merged_sandbox([form.sandbox for form, _ in forms])
     timeouts = _merged_timeouts([form.timeouts for form, _ in forms if form.timeouts])
     return PluginSettings(env=env, pass_env=tuple(pass_env), timeouts=timeouts, **changes)
+
+
+def _launcher(form: PluginForm) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    if form.launch is not None:
+        # Whether there is a shell belongs to the launcher that it was said of.
+        given = {"launch": form.launch, "remote_shell": None}
+    if form.remote_shell is not None:
+        given["remote_shell"] = form.remote_shell
+    if form.remote_command is not None:
+        given["remote_command"] = form.remote_command
+    return given
 
 
 def _below(folder: str, directory: str) -> str:

@@ -22,6 +22,7 @@ from tinyhost.config_bounds import (
     PATHS,
     PROCESSES,
 )
+from tinyhost.config_launch import WORDS
 from tinyhost.config_object import read_object, setting
 from tinyhost.config_servers import MCP_SERVERS, McpEntry
 from tinyhost.config_values import (
@@ -167,6 +168,21 @@ class PluginForm:
     limits: LimitsForm | None = setting(LIMITS, LimitsForm.__doc__ or "")
     sandbox: SandboxForm | bool | None = setting(
         SANDBOX, "What the plugin may reach; true for nothing but what it needs to run."
+    )
+    launch: Sequence[str] | None = setting(
+        WORDS,
+        'A launcher that starts the plugin elsewhere, such as ["ssh", "box"]. An empty list lifts'
+        ' that of "*". Default: the plugin is started here.',
+    )
+    remote_command: Sequence[str] | None = setting(
+        WORDS,
+        "The plugin's command behind its launcher. Default: tinyhost-plugin-NAME, or a server's"
+        " own command.",
+    )
+    remote_shell: bool | None = setting(
+        BOOLEAN,
+        "Whether a shell reads the command behind the launcher, so that it has to be quoted."
+        " Default: true for ssh, else false.",
     )
 
 

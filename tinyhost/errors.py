@@ -72,6 +72,14 @@ class PluginNotInstalled(PluginNotFound):
     """The registry knows the plugin, but its program is not on this machine."""
 
 
+class NotLoaded(TinyhostError):
+    """Plugins that a client names are not loaded in the running host."""
+
+    def __init__(self, plugins: Sequence[str]) -> None:
+        self.plugins = tuple(plugins)
+        super().__init__(f"the running host has not loaded {', '.join(plugins)}")
+
+
 class PluginAlreadyLoaded(PluginError):
     """A plugin of that name is loaded, or being loaded, under `id`."""
 

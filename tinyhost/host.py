@@ -24,11 +24,11 @@ from . import codec, ids, paths, spill
 from .asking import Asker, Consent, Headless, save_project_rule
 from .attendance import Attendance
 from .builtins.base import BuiltinPlugin
-from .command import run as run_program
+from .captured import COMMAND_TOOL, run_captured
 from .config import Config
 from .config_values import Problem
 from .dispatch import AfterResult, BeforeResult, Dispatcher
-from .errors import CallDenied, InvalidCall, TinyhostError, cut
+from .errors import CallDenied, InvalidCall, LoadError, TinyhostError, cut
 from .hooks import (
     PermissionAsk,
     SessionEnd,
@@ -39,7 +39,7 @@ from .hooks import (
 from .known_guards import KnownGuards
 from .manager import Loaded, Manager
 from .model import CallContext, PluginSpec, ToolResult, ToolSpec
-from .outcomes import Command, Outcome, Session, Verdict
+from .outcomes import Caller, Command, Outcome, Session, Verdict
 from .permissions import (
     Action,
     Decision,
@@ -67,35 +67,8 @@ __all__ = [
     "run_captured",
 ]
 
-COMMAND_TOOL = "bash"  # what a command is called in rules and hooks
-
 Run = Callable[[str], Awaitable[ToolResult]]
 RunCommand = Callable[[Command], Awaitable[ToolResult]]
-
-_CAPTURED_MOST = 1024 * 1024  # bytes of a command's standard output
-
-
-async def run_captured(command: Command) -> ToolResult:
-    """Run a command to its end: standard output, then standard error and how it ended if not well.
-
-    Cancelling the caller ends the command with its process group. Raises LoadError when it
-    cannot be started.
-    """
-    ended = await run_program(
-        command.argv,
-        owner=COMMAND_TOOL,
-        env=command.env,
-        directory=command.directory,
-        most=_CAPTURED_MOST,
-    )
-    parts = [ended.stdout.decode(errors="replace")]
-    if ended.stdout_cut:
-        parts.append(f"[output cut after {_CAPTURED_MOST} bytes]")
-    if ended.stderr:
-        parts.append(ended.stderr.decode(errors="replace"))
-    if not ended.ok:
-        parts.append(f"[the command {ended.status}]")
-    return ToolResult("\n".join(part for part in parts if part), is_error=not ended.ok)
 
 
 class Host:
@@ -120,9 +93,11 @@ class Host:
         self.dispatcher = Dispatcher(manager.with_hook)
         self.policy, _ = Policy.from_config(config)
         self._recorder = recorder
-        self._asker = asker
+        # Told of everything that happens; see Recorder.
+        self.record_listeners = recorder.listeners
         recorded = RecordedAsker(asker or Headless(config.file), recorder)
         self._consent = Consent(recorded, self._save_rule)
+        self._caller = Caller(origin, asker and recorded, environ)
         self._sessions: dict[str, Session] = {}
         self._attendance = Attendance(manager.with_hook, recorder.hook)
         self._guards = KnownGuards(paths.state_dir(environ))
@@ -133,6 +108,15 @@ class Host:
         self._attendance.observed(event, plugin)
         for session_id in self._sessions:
             self._recorder.plugin(session_id, event, plugin, text)
+
+    def caller(
+        self,
+        origin: Origin,
+        asker: Asker | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Caller:
+        """Somebody else who calls, for the `caller` of a Session."""
+        return Caller(origin, asker and RecordedAsker(asker, self._recorder), environ)
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -165,6 +149,21 @@ class Host:
                 self._missing[name] = result.error
         return results
 
+    def reconfigure(self, config: Config) -> None:
+        """Go by another configuration from now on. What is loaded stays as it is."""
+        self.config = config
+        self.manager.reconfigure(config)
+        self.policy, _ = Policy.from_config(config)
+
+    def expect(self, name: str) -> None:
+        """A plugin is away for a moment: if it is a guard, calls are not let through meanwhile."""
+        if name in self._guards:
+            self._missing[name] = LoadError(name, "restart", "it is being started anew")
+
+    def dismiss(self, name: str) -> None:
+        """A plugin is not wanted any more: that it is not there harms no call."""
+        self._missing.pop(name, None)
+
     def packages(self) -> Sequence[Found]:
         """The packages that are installed, with what they hold; see Manager.packages."""
         return self.manager.packages()
@@ -177,14 +176,18 @@ class Host:
     # --- sessions
 
     async def session_start(
-        self, directory: str | os.PathLike[str] | None = None, session_id: str | None = None
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        session_id: str | None = None,
+        caller: Caller | None = None,
     ) -> Session:
         """Begin a session and collect what plugins have to say to it.
 
         A plugin that is loaded or restarted later is told before its next hook or call.
+        caller: who calls with the object that is returned.
         """
         where = os.path.abspath(directory or self.directory)  # noqa: ASYNC240, PTH100
-        session = Session(session_id or ids.new_id("ses"), where)
+        session = Session(session_id or ids.new_id("ses"), where, caller=caller)
         self._sessions[session.id] = session
         self._recorder.session_start(session.id, where, self.manager.plugins)
         try:
@@ -210,6 +213,11 @@ class Host:
         self._sessions.pop(session.id, None)
         self._attendance.end(session.id)
         self._consent.grants.forget(session.id)
+
+    @property
+    def sessions(self) -> Sequence[Session]:
+        """The sessions that have begun and not ended."""
+        return list(self._sessions.values())
 
     def directory_of(self, session_id: str) -> str:
         """Where a session works."""
@@ -331,23 +339,28 @@ class Host:
         return await self._guarded(COMMAND_TOOL, {"command": given}, session, run_it)
 
     async def shell_env(self, session: Session) -> Mapping[str, str]:
-        """The host's environment with what plugins set and unset in it.
+        """The caller's environment with what plugins set and unset in it.
 
         Plugins see it without its secrets.
         """
         await self._attendance.greet(session.id)
-        visible = {k: v for k, v in self.environ.items() if not looks_secret(k)}
+        env = dict(self.environ_of(session))
+        visible = {k: v for k, v in env.items() if not looks_secret(k)}
         result = await self.dispatcher.shell_env(
             ShellEnv(session_id=session.id, directory=session.directory, env=visible)
         )
         self._recorder.hook(session.id, result)
-        env = dict(self.environ)
         for name, value in result.changes.items():
             if value is None:
                 env.pop(name, None)
             else:
                 env[name] = value
         return env
+
+    def environ_of(self, session: Session) -> Mapping[str, str]:
+        """The variables that a session's commands start from."""
+        caller = session.caller or self._caller
+        return self.environ if caller.environ is None else caller.environ
 
     async def _guarded(
         self,
@@ -378,7 +391,8 @@ class Host:
             result = ToolResult(str(error), is_error=True)
         ms = (trio.current_time() - began) * 1000
         after = await self.review(tool, text, result.content, result.is_error, session)
-        self._recorder.call(session.id, tool, _parsed(codec.dumps(args)), _parsed(text), after, ms)
+        given, name = _parsed(codec.dumps(args)), owner.name if owner else ""
+        self._recorder.call(session.id, tool, given, _parsed(text), after, ms, plugin=name)
         if failure is not None:
             raise failure
         return Outcome(
@@ -399,23 +413,20 @@ class Host:
             )
         )
         self._recorder.hook(session.id, asked, tool=use.tool_id)
+        caller = session.caller or self._caller
         decision = decide_call(
             self.policy.decide(use),
             asked,
             [*self._missing_guards(), *failed_guards(asked, self.config.settings_for)],
-            origin=self.origin,
+            origin=caller.origin,
             mode=self.policy.mode,
             side_effects=use.side_effects,
         )
-        if decision.action is Action.ASK and self._must_settle:
-            decision = await self._consent.settle(decision, use, session.id)
+        # A client has a user of its own to ask, unless it lent us the means to ask them.
+        if decision.action is Action.ASK and (caller.origin is not Origin.CLIENT or caller.asker):
+            decision = await self._consent.settle(decision, use, session.id, caller.asker)
         self._recorder.decision(session.id, use, decision, asked)
         return decision
-
-    @property
-    def _must_settle(self) -> bool:
-        # A client has a user of its own to ask, unless it lent us the means to ask them.
-        return self.origin is not Origin.CLIENT or self._asker is not None
 
     async def _before(self, use: ToolUse, session: Session) -> BeforeResult:
         result = await self.dispatcher.tool_execute_before(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 import trio
 
-from . import pins, trust
+from . import pins, remote, trust
 from .bingo.discovery import PROJECT_BINGO
 from .config import Config
 from .errors import ConfigError, LoadError
@@ -40,6 +40,9 @@ class Integrity:
             raise LoadError(self.name, "resolve", reason)
         if self._has_pins():
             file = self.config.file
+            if self.found.source == remote.SOURCE:
+                await trio.to_thread.run_sync(pins.refuse_pin, file, self.name)
+                return
             await trio.to_thread.run_sync(pins.check_pin, file, self.name, self.found)
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:

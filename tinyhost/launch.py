@@ -29,12 +29,13 @@ class Wrapping:
 
     prefix: the words before it. relayed: the process that the host sees is not the program
     but waits for it, and passes its exit status on. note: the limits in words, to follow how
-    the plugin ended.
+    the plugin ended. meanings: of exit statuses, in words.
     """
 
     prefix: tuple[str, ...] = ()
     relayed: bool = False
     note: str = ""
+    meanings: Mapping[int, str] = attrs.field(factory=dict)
 
 
 BARE = Wrapping()

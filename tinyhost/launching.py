@@ -7,6 +7,7 @@ from importlib import import_module
 
 import attrs
 
+from . import remote
 from .errors import LoadError
 from .model import PluginSettings, PluginSpec, Resolved
 from .process_plugin import Launch
@@ -32,6 +33,11 @@ def settings_for(found: Resolved, settings: PluginSettings) -> PluginSettings:
 
 def prepare(spec: PluginSpec, found: Resolved, base: Launch) -> Launch:
     """The launch of a plugin that was found; `base` is right for a native program."""
+    launch = _by_dialect(spec, found, base)
+    return remote.prepare(spec, found, launch) if found.source == remote.SOURCE else launch
+
+
+def _by_dialect(spec: PluginSpec, found: Resolved, base: Launch) -> Launch:
     if found.dialect == "native":
         return base
     place = _PREPARE.get(found.dialect)

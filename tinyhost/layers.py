@@ -138,6 +138,8 @@ def _restrained(name: str, form: PluginForm, user: Config) -> PluginForm:
     """Settings of a project without what would be less strict than the person's."""
     if form.on_guard_failure == "skip":
         form = attrs.evolve(form, on_guard_failure=None)
+    # What is behind a launcher is not in the project, so the trust in it covers none of that.
+    form = attrs.evolve(form, launch=None, remote_command=None, remote_shell=None)
     if _has_sandbox(name, user):
         # Merged key by key, it could open what the person left closed by saying nothing.
         form = attrs.evolve(form, sandbox=None)
@@ -192,6 +194,10 @@ def _ignored_settings(
     if sandbox is not None and _has_sandbox(name, user):
         text = "a project cannot change the sandbox that your settings have for it; not used"
         yield ignored(sandbox, f"settings.{name}.sandbox", text)
+    for key in ("launch", "remoteCommand", "remoteShell"):
+        if (node := member.value.get(key)) is not None:
+            text = f"a project cannot have its plugins started elsewhere; {_ONLY_YOURS}"
+            yield ignored(node, f"settings.{name}.{key}", text)
     policy = member.value.get("onGuardFailure")
     if policy is not None and policy.value == "skip":
         text = f"a project cannot have a failed guard skipped; {_ONLY_YOURS}"

@@ -11,12 +11,9 @@ from typing import Any
 import attrs
 import trio
 
-from . import ids, launching, paths
+from . import ids, paths
 from .builtins.base import BuiltinPlugin
 from .config import Config
-from .confine import confine
-from .dialects.native import Native
-from .environment import child_environment, secret_values, working_directory
 from .errors import (
     ConfigError,
     LoadError,
@@ -28,7 +25,6 @@ from .errors import (
     ToolNotFound,
 )
 from .guardian import Guardian
-from .integrity import Integrity
 from .mcp import servers as mcp
 from .model import (
     CallContext,
@@ -36,13 +32,13 @@ from .model import (
     McpServer,
     PluginInfo,
     PluginSpec,
-    Resolved,
     ToolResult,
     ToolSpec,
 )
-from .names import BUILTIN_NAMES, check_name
+from .names import check_name
 from .offers import Offers
 from .plugin import Plugin, StartedPlugin
+from .preparing import Preparer, resolver_for
 from .process_plugin import Launch, ProcessPlugin
 from .registry import RegistryEntry, entries
 from .resolve import Resolver
@@ -81,10 +77,9 @@ class Manager:
         # Commands, services and the like; what plugins say to the person goes there, too.
         self.offers = Offers(lambda: self.plugins)
         self._callbacks = self.offers.callbacks(callbacks or ClientCallbacks())
-        self._config = config
         self._directory = directory
-        self._resolver = resolver
         self._environ = environ
+        self.preparer = Preparer(config, directory, resolver, environ, self._callbacks)
         self._guardian = Guardian()
         self._starting: set[StartedPlugin] = set()
         self._leaving: set[Plugin] = set()
@@ -93,6 +88,7 @@ class Manager:
         self._tools: dict[str, str] = {}  # tool id -> plugin id
         self._closed = False
         self._ranks: dict[str, int] = {}
+        self._places: dict[str, int] = {}  # of plugins by name; see arrange
         # Called with "loaded", "unloaded", "died" or "restarted", the plugin, and a text.
         self.observers: list[Callable[[str, Plugin, str], None]] = [self.offers.observed]
 
@@ -114,7 +110,7 @@ class Manager:
         Raises PluginAlreadyLoaded, PluginSkipped, PluginNotFound, LoadError, ConfigError or
         ManagerClosed. A failed load leaves nothing behind.
         """
-        return await self.load_spec(self._config.spec_for(name, options))
+        return await self.load_spec(self.preparer.config.spec_for(name, options))
 
     def register(self, plugin: BuiltinPlugin, *, rank: int = 0) -> BuiltinPlugin:
         """Add an in-process plugin; its name is then taken. Raises as load does.
@@ -146,8 +142,11 @@ class Manager:
         A plugin that fails does not harm the others: its error is in its Loaded. on_done is
         called with each as it is finished, in the order in which they finish.
         """
-        wanted = self._config.specs if specs is None else specs
-        todo = [self._config.spec_for(spec) if isinstance(spec, str) else spec for spec in wanted]
+        wanted = self.preparer.config.specs if specs is None else specs
+        todo = [
+            self.preparer.config.spec_for(spec) if isinstance(spec, str) else spec
+            for spec in wanted
+        ]
         results: list[Loaded | None] = [None] * len(todo)
         limit = trio.CapacityLimiter(_STARTS_AT_ONCE)
 
@@ -218,17 +217,8 @@ class Manager:
             raise ManagerClosed
         if spec.server is not None and spec.server.url:
             return self._new_http(spec, spec.server, id)
-        launch = self._launch(spec)
+        launch = self.preparer.launch(spec)
         return ProcessPlugin(id, spec.name, launch, self._start_task, self._guardian, self._observe)
-
-    def _launch(self, spec: PluginSpec) -> Launch:
-        if spec.server is None:
-            return self._prepare(spec, self._find(spec.name))
-        server = mcp.expanded(spec.server, self._environ)
-        directory = working_directory(spec.settings, self._environ, self._directory)
-        found = mcp.find(spec.name, server, self._environ, directory)
-        launch = self._prepare(attrs.evolve(spec, server=server), found)
-        return mcp.in_project(launch, self._directory)
 
     def _new_http(self, spec: PluginSpec, server: McpServer, id: str) -> StartedPlugin:
         return mcp.open_http(
@@ -238,7 +228,7 @@ class Manager:
             environ=self._environ,
             directory=self._directory,
             callbacks=self._callbacks,
-            log_path=self._log_path(spec.name),
+            log_path=self.preparer.log_path(spec.name),
             start_task=self._start_task,
             observe=self._observe,
         )
@@ -255,36 +245,6 @@ class Manager:
                 raise ManagerClosed from error
             raise
 
-    def _find(self, name: str) -> Resolved:
-        try:
-            return self._resolver.resolve(name)
-        except PluginNotFound as error:
-            if name in BUILTIN_NAMES:
-                raise PluginSkipped(name) from error
-            raise
-
-    def _prepare(self, spec: PluginSpec, found: Resolved) -> Launch:
-        settings = launching.settings_for(found, spec.settings)
-        integrity = Integrity(spec.name, found, self._config)
-        base = Launch(
-            dialect=Native,
-            command=(found.path,),
-            env=integrity.environment(child_environment(settings, self._environ)),
-            directory=working_directory(settings, self._environ, self._directory),
-            options=spec.options,
-            settings=settings,
-            log_path=self._log_path(spec.name),
-            secrets=tuple(secret_values(settings, self._environ, spec.options)),
-            verify=integrity.check,
-            callbacks=self._callbacks,
-            environ=self._environ,
-        )
-        launch = launching.prepare(spec, found, base)
-        return confine(spec.name, found, launch, base.directory, self._environ)
-
-    def _log_path(self, name: str) -> str:
-        return str(paths.logs_dir(self._environ) / f"plugin-{name}.log")
-
     def _index_tools(self, plugin: Plugin) -> None:
         """Raises LoadError when another plugin has a tool of the same id."""
         tools = {tool: owner for tool, owner in self._tools.items() if owner != plugin.id}
@@ -299,10 +259,15 @@ class Manager:
     def _register(self, plugin: Plugin) -> None:
         self._index_tools(plugin)
         # Plugins that start side by side are ready in any order, but are walked in theirs.
-        everyone = [*self._plugins.values(), plugin]
-        everyone.sort(key=lambda plugin: (self._ranks.get(plugin.id, 0), plugin.id))
-        self._plugins = {plugin.id: plugin for plugin in everyone}
+        self._plugins = self._in_order([*self._plugins.values(), plugin])
         self._observe("loaded", plugin)
+
+    def _in_order(self, plugins: Iterable[Plugin]) -> dict[str, Plugin]:
+        def place(plugin: Plugin) -> tuple[int, int, str]:
+            given = self._places.get(plugin.name, len(self._places))
+            return self._ranks.get(plugin.id, 0), given, plugin.id
+
+        return {plugin.id: plugin for plugin in sorted(plugins, key=place)}
 
     # --- looking
 
@@ -339,11 +304,20 @@ class Manager:
         A package's agents, workflows and skills are in its `package`; tinyhost runs none of
         them. The folders are read anew with each call.
         """
-        return packages_of(self._config, self._environ)
+        return packages_of(self.preparer.config, self._environ)
 
     def launch(self, name: str) -> Launch:
         """How a plugin would be started. Raises as load does; nothing is started."""
-        return self._launch(self._config.spec_for(name))
+        return self.preparer.launch(self.preparer.config.spec_for(name))
+
+    def reconfigure(self, config: Config) -> None:
+        """Load what comes by another configuration. What is loaded stays as it is."""
+        self.preparer.reconfigure(config)
+
+    def arrange(self, names: Sequence[str]) -> None:
+        """Walk the plugins of these names in this order from now on, before others of their rank."""
+        self._places = {name: place for place, name in enumerate(names)}
+        self._plugins = self._in_order(self._plugins.values())
 
     def registry(self) -> Sequence[RegistryEntry]:
         """The curated list of plugins that are known to exist."""
@@ -438,13 +412,7 @@ class open_manager:  # noqa: N801
         self._environ = dict(os.environ) if environ is None else dict(environ)
         self._config = config or Config(file=str(paths.config_file(self._environ)), exists=False)
         self._directory = os.path.abspath(directory or ".")  # noqa: PTH100
-        self._resolver = resolver or Resolver(
-            paths.config_dir(self._environ),
-            self._environ.get("PATH", ""),
-            compat=self._config.compat,
-            environ=self._environ,
-            project=self._config.project,
-        )
+        self._resolver = resolver or resolver_for(self._config, self._environ)
         if not os.path.isdir(self._directory):  # noqa: PTH112
             raise ConfigError(f"the directory {self._directory} does not exist")
 

@@ -192,6 +192,9 @@ class PluginSettings:
     directory: where the plugin runs; None means the project's directory. It may hold
     references to variables, and is absolute otherwise.
     max_line: bytes in the longest line taken from the plugin.
+    launch: the words of a launcher, where the plugin is started by one; remote_command: those
+    of the plugin's command behind it, None for the one that its name stands for; remote_shell:
+    whether a shell reads them there, None for what is known of the launcher. See remote.
     """
 
     timeouts: Timeouts = attrs.field(factory=Timeouts)
@@ -203,6 +206,9 @@ class PluginSettings:
     on_guard_failure: str = "ask"
     limits: Limits = attrs.field(factory=Limits)
     sandbox: Sandbox | None = None
+    launch: Sequence[str] = ()
+    remote_command: Sequence[str] | None = None
+    remote_shell: bool | None = None
 
 
 @attrs.frozen(kw_only=True)

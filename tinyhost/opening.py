@@ -30,6 +30,16 @@ _log = logging.getLogger(__name__)
 _BUILTINS, _SHELL_HOOKS = -1, 1
 
 
+def set_shell_hooks(host: Host, config: Config) -> None:
+    """Have a configuration's shell hooks run, in place of those that did."""
+    hooks, _ = ShellHooks.from_config(config, environ=host.environ, directory_of=host.directory_of)
+    running = [plugin for plugin in host.manager.plugins if isinstance(plugin, ShellHooks)]
+    if running:
+        running[0].take_over(hooks)
+    elif hooks is not None:
+        host.manager.register(hooks, rank=_SHELL_HOOKS)
+
+
 class open_host:  # noqa: N801
     """`async with open_host(...) as host:` runs a Host, with the shipped builtins.
 
@@ -102,11 +112,7 @@ class open_host:  # noqa: N801
         if self._builtins:
             for builtin in shipped(self._environ, paths.state_dir(self._environ)):
                 manager.register(builtin, rank=_BUILTINS)
-        hooks, _ = ShellHooks.from_config(
-            self._config, environ=self._environ, directory_of=host.directory_of
-        )
-        if hooks is not None:
-            manager.register(hooks, rank=_SHELL_HOOKS)
+        set_shell_hooks(host, self._config)
         return host
 
     @trio.lowlevel.enable_ki_protection

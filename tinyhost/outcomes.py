@@ -8,16 +8,35 @@ from typing import Any
 import attrs
 
 from . import codec
-from .permissions import Action, Decision
+from .asking import Asker
+from .permissions import Action, Decision, Origin
+
+
+@attrs.frozen(eq=False)
+class Caller:
+    """Whoever calls, where a host serves others than the one it was opened for.
+
+    origin, asker: as for open_host. environ: the variables that commands start from; None
+    means the host's own.
+    """
+
+    origin: Origin
+    asker: Asker | None = None
+    environ: Mapping[str, str] | None = None
 
 
 @attrs.frozen
 class Session:
-    """One conversation or run. contexts: what plugins had to say at its start."""
+    """One conversation or run. contexts: what plugins had to say at its start.
+
+    caller: who makes the calls that are made with this; None is the one whom the host was
+    opened for. Several may call in one session, each with an object of their own.
+    """
 
     id: str
     directory: str
     contexts: Sequence[str] = ()
+    caller: Caller | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from . import runtime
+
 _APP = "tinyhost"
 
 
@@ -71,16 +73,7 @@ def absolute(path: str | os.PathLike[str]) -> Path:
 
 def home_dir(environ: Mapping[str, str] | None = None) -> Path:
     """The person's home directory: HOME, else the one that the system has for them."""
-    env = os.environ if environ is None else environ
-    home = Path(env.get("HOME", ""))
-    if home.is_absolute():
-        return home
-    import pwd
-
-    try:
-        return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:
-        return Path("/nonexistent")  # the customary home of users that have none
+    return Path(runtime.home_of(os.environ if environ is None else environ))
 
 
 def _xdg_dir(env: Mapping[str, str], variable: str, below_home: str, fallback: str) -> Path:

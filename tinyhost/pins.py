@@ -87,11 +87,7 @@ def check_pin(config_file: str, name: str, found: Resolved) -> None:
     So does a file of pins that cannot be read: what it says of the plugin is not known.
     """
     again = f"if that is as it should be, pin it again with: tinyhost plugin pin {name}"
-    try:
-        pin = read_pins(config_file).get(name)
-    except ConfigError as error:
-        reason = f"{error}; correct the file, or delete it to have no pins"
-        raise LoadError(name, "resolve", reason) from None
+    pin = _pin_of(config_file, name)
     if pin is None:
         return
     if pin.path != found.path:
@@ -104,6 +100,24 @@ def check_pin(config_file: str, name: str, found: Resolved) -> None:
             f" sha256 {pin.sha256[:_HEAD]}... then, {sha256[:_HEAD]}... now; {again}"
         )
         raise LoadError(name, "resolve", reason)
+
+
+def refuse_pin(config_file: str, name: str) -> None:
+    """Raise LoadError, stage "resolve", for a pinned plugin whose files are not here to compare."""
+    if _pin_of(config_file, name) is not None:
+        reason = (
+            "it is pinned, but has a launcher in its settings: what is started behind that cannot"
+            f" be compared with the pin. Remove one of them; the pin with: tinyhost plugin unpin {name}"
+        )
+        raise LoadError(name, "resolve", reason)
+
+
+def _pin_of(config_file: str, name: str) -> Pin | None:
+    try:
+        return read_pins(config_file).get(name)
+    except ConfigError as error:
+        reason = f"{error}; correct the file, or delete it to have no pins"
+        raise LoadError(name, "resolve", reason) from None
 
 
 def _measure(name: str, found: Resolved) -> tuple[str, int]:

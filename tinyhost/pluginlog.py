@@ -142,3 +142,21 @@ class PluginLog:
         self._fd = -1
         os.replace(self._path, self._path + ".1")  # noqa: PTH105
         self._open()
+
+
+def last_lines(path: str, count: int) -> list[str]:
+    """The last lines of a log, of the file before it as well when it has too few.
+
+    Nothing for a log that is not there. Raises OSError for one that cannot be read.
+    """
+    lines: list[str] = []
+    for file in (path, f"{path}.1"):
+        if len(lines) >= count:
+            break
+        try:
+            with open(file, "rb") as stream:  # noqa: PTH123
+                text = stream.read(2 * _MAX_FILE).decode("utf-8", "replace")
+        except FileNotFoundError:
+            continue
+        lines = [*text.rstrip("\n").split("\n"), *lines] if text.strip("\n") else lines
+    return lines[max(0, len(lines) - count) :] if count else []

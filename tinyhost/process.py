@@ -60,6 +60,8 @@ class Process:
             words = describe_status(_SIGNALLED - code) + " in its sandbox"
         else:
             words = describe_status(code)
+        if meaning := wrapping.meanings.get(code):
+            words += f" ({meaning})"
         return f"{words} (limits: {wrapping.note})" if code and wrapping.note else words
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import journal_records
@@ -15,14 +15,21 @@ from .plugin import Plugin
 
 
 class Recorder:
-    """Writes to the journal if there is one; calls outside a session are not recorded."""
+    """Writes to the journal if there is one; calls outside a session are not recorded.
+
+    listeners: are told of everything, calls outside a session too: the session's id, the kind
+    and the fields, neither masked nor cut.
+    """
 
     def __init__(self, journal: Journal | None) -> None:
         self._journal = journal
+        self.listeners: list[Callable[[str, str, Mapping[str, Any]], None]] = []
 
     def _record(self, session_id: str, kind: str, fields: Mapping[str, Any]) -> None:
         if self._journal is not None and session_id:
             self._journal.record(session_id, kind, fields)
+        for listener in self.listeners:
+            listener(session_id, kind, fields)
 
     def session_start(self, session_id: str, directory: str, plugins: Iterable[Plugin]) -> None:
         """A session begins, with these plugins loaded."""
@@ -71,9 +78,20 @@ class Recorder:
         self._record(session_id, "decision", fields)
 
     def call(
-        self, session_id: str, tool: str, args: Any, final_args: Any, after: AfterResult, ms: float
+        self,
+        session_id: str,
+        tool: str,
+        args: Any,
+        final_args: Any,
+        after: AfterResult,
+        ms: float,
+        *,
+        plugin: str = "",
     ) -> None:
-        """A tool ran, with these arguments in the end, and this came of it."""
+        """A tool ran, with these arguments in the end, and this came of it.
+
+        plugin: the one whose tool it is.
+        """
         fields = journal_records.call_fields(
             tool,
             args,
@@ -81,6 +99,7 @@ class Recorder:
             result=after.text,
             is_error=after.is_error,
             ms=ms,
+            **({"plugin": plugin} if plugin else {}),
         )
         self._record(session_id, "call", fields)
 

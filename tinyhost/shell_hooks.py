@@ -122,6 +122,12 @@ class ShellHooks(BuiltinPlugin):
         settings = config.settings_for(NAME)
         return cls(entries, settings=settings, environ=environ, directory_of=directory_of), problems
 
+    def take_over(self, other: ShellHooks | None) -> None:
+        """Run another's commands from now on; None means no more. What runs is let run."""
+        self._entries = other._entries if other else {}
+        if other is not None:
+            self._settings, self.timeouts = other._settings, other.timeouts
+
     def _declared(self) -> Sequence[str]:
         return list(self._entries)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from . import atomic, contents, paths
+from . import atomic, contents, paths, runtime
 from .contents import Contents, Unreadable
 from .errors import ConfigError, LoadError
 from .model import ProjectPlugins
@@ -96,28 +96,9 @@ class Standing:
 
 
 def find_project(directory: str | os.PathLike[str], environ: _Environ = None) -> Project | None:
-    """The project that a directory belongs to: the nearest folder upwards with a configuration.
-
-    The search ends at a folder with .git, which is looked at, and at the home directory and
-    the end of the file system, which are not.
-    """
-    here = os.path.realpath(directory)
-    home = os.path.realpath(paths.home_dir(environ))
-    device: int | None = None
-    while True:
-        found = device
-        try:
-            found = os.stat(here).st_dev  # noqa: PTH116
-        except OSError:
-            pass  # a folder that is not there has no project, but may be in one
-        if here == home or device not in (None, found):
-            return None
-        if os.path.lexists(f"{here}/{FOLDER}/{CONFIG}"):
-            return Project(here)
-        parent = os.path.dirname(here)  # noqa: PTH120
-        if parent == here or os.path.lexists(f"{here}/.git"):
-            return None
-        here, device = parent, found
+    """The project that a directory belongs to; see runtime.find_root."""
+    root = runtime.find_root(os.fspath(directory), str(paths.home_dir(environ)))
+    return None if root is None else Project(root)
 
 
 def standing(project: Project, environ: _Environ = None, *, look: bool = False) -> Standing:

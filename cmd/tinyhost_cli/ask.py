@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import trio
 
 from tinyhost.asking import Asker, Headless, Question, Reply
+from tinyhost.codec import loads
+from tinyhost.permissions import Action, Reason, ReasonKind, ToolUse
 
 _T = TypeVar("_T")
 
@@ -92,6 +94,40 @@ class TerminalAsker:
         """Say that it was the person, and why they were asked."""
         why = "; ".join(map(str, question.reasons))
         return f"the person at the terminal did not allow it (asked because {why})"
+
+
+def answer_for_host(asked: Mapping[str, Any]) -> Mapping[str, str]:
+    """Put a running host's question, as surfaces.callers has it, to the person: their reply.
+
+    A host that waits no longer is noticed when the next answer is sent to it.
+    """
+    question = _question(asked)
+    asker = TerminalAsker()
+
+    def talk(terminal: int, wake: int) -> Reply:
+        return _talk(terminal, wake, question, time.monotonic() + TIMEOUT)
+
+    wake_read, wake_write = os.pipe()
+    try:
+        reply = _in_thread(talk, Reply.NO, wake_read)
+    finally:
+        os.close(wake_read)
+        os.close(wake_write)
+    return {"reply": reply.value, "refusal": asker.refusal(question)}
+
+
+def _question(asked: Mapping[str, Any]) -> Question:
+    use = {**asked["use"], "args": loads(asked["argsText"].encode("utf-8", "surrogatepass"))}
+    reasons = [
+        Reason(
+            ReasonKind(reason["kind"]),
+            reason["who"],
+            reason["text"],
+            Action(reason["action"]) if reason["action"] else None,
+        )
+        for reason in asked["reasons"]
+    ]
+    return Question(use=ToolUse(**use), session_id=asked["session"], reasons=reasons)
 
 
 async def at_terminal(talk: Callable[[int, int], _T], otherwise: _T) -> _T:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tinyhost_cli import completion, output
-from tinyhost_cli.common import Setup, host_options, json_object, read_config, resolver
+from tinyhost_cli.common import host_options, json_object, read_config, resolver
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.check.model import Check, Finding, Report

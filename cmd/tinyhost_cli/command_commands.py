@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import output
-from tinyhost_cli.common import Setup, host_options, plugin_option, read_config, wanted_specs
+from tinyhost_cli import attached, output
+from tinyhost_cli.common import host_options, plugin_option, read_config, wanted_specs
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.bingo.messages import CommandOutcome
     from tinyhost.bingo.types import Completion
     from tinyhost.host import Host
     from tinyhost.manager import Loaded, Manager
-    from tinyhost.offers import Offer
 
 command = LazyGroup(
     "command",
@@ -38,35 +38,33 @@ def list_commands(setup: Setup) -> int:
 
     Exit code 1 when a plugin did not load.
     """
-    from tinyhost_cli.describe import loaded_value
-    from tinyhost_cli.hosting import failures, report_failures, with_plugins
-
-    async def look(
-        manager: Manager, loaded: Sequence[Loaded]
-    ) -> tuple[Sequence[dict[str, Any]], Sequence[Loaded]]:
-        return [_value(offer) for offer in manager.offers.of("commands").values()], loaded
-
-    config = read_config(setup)
-    rows, loaded = with_plugins(setup, config, wanted_specs(setup, config), look)
+    answer = attached.ask_host(setup, "command/list", {})
+    value = answer[0] if answer else _list_here(setup)
     if setup.as_json:
-        failed = [loaded_value(result) for result in failures(loaded)]
-        output.emit({"commands": rows, "failed": failed})
-        return 1 if failed else 0
-    if rows:
+        output.emit(value)
+        return 1 if value["failed"] else 0
+    if rows := value["commands"]:
         output.table(
             ("COMMAND", "PLUGIN", "ARGUMENTS", "DESCRIPTION"),
             [(f"/{row['name']}", row["plugin"], _arguments(row), row["hint"]) for row in rows],
         )
-    return 1 if report_failures(loaded) else 0
+    attached.report_failed(value["failed"])
+    return 1 if value["failed"] else 0
 
 
-def _value(offer: Offer) -> dict[str, Any]:
-    from tinyhost.bingo.forms import write
+def _list_here(setup: Setup) -> Mapping[str, Any]:
+    from tinyhost.present import command_value, loaded_value
+    from tinyhost_cli.hosting import failures, with_plugins
 
-    return {"plugin": offer.plugin.name, **write(offer.what.spec)}
+    async def look(manager: Manager, loaded: Sequence[Loaded]) -> Mapping[str, Any]:
+        rows = [command_value(offer) for offer in manager.offers.of("commands").values()]
+        return {"commands": rows, "failed": [loaded_value(result) for result in failures(loaded)]}
+
+    config = read_config(setup)
+    return with_plugins(setup, config, wanted_specs(setup, config), look)
 
 
-def _arguments(row: dict[str, Any]) -> str:
+def _arguments(row: Mapping[str, Any]) -> str:
     args = row["args"]
     return str(args.get("hint") or args.get("source") or "-")
 
@@ -82,10 +80,23 @@ def run(setup: Setup, name: str, args: Sequence[str]) -> int:
     What is behind the name is the command's own, joined by spaces. At a terminal a view is
     shown as tables, trees and the like, elsewhere as text. Text for a model is printed.
     """
-    from tinyhost_cli.hosting import report_failures, with_host
-
     name, _, first = name.partition(" ")
     typed = " ".join([*([first] if first else []), *args])
+    answer = attached.ask_host(setup, "command/run", {"name": name, "args": typed})
+    value = answer[0] if answer else _run_here(setup, name, typed)
+    if setup.as_json:
+        output.emit(value)
+    else:
+        from tinyhost.bingo.forms import read_any
+        from tinyhost.bingo.messages import CommandOutcome
+
+        _show(read_any(CommandOutcome, value["outcome"]))
+    return 0
+
+
+def _run_here(setup: Setup, name: str, typed: str) -> Mapping[str, Any]:
+    from tinyhost.bingo.forms import write
+    from tinyhost_cli.hosting import report_failures, with_host
 
     async def ask(host: Host, loaded: Sequence[Loaded]) -> CommandOutcome:
         report_failures(loaded)
@@ -99,13 +110,7 @@ def run(setup: Setup, name: str, args: Sequence[str]) -> int:
 
     config = read_config(setup)
     outcome = with_host(setup, config, wanted_specs(setup, config), ask)
-    if setup.as_json:
-        from tinyhost.bingo.forms import write
-
-        output.emit({"command": name.removeprefix("/"), "outcome": write(outcome)})
-    else:
-        _show(outcome)
-    return 0
+    return {"command": name.removeprefix("/"), "outcome": write(outcome)}
 
 
 def _show(outcome: CommandOutcome) -> None:
@@ -126,6 +131,16 @@ def _show(outcome: CommandOutcome) -> None:
 @host_options
 def complete(setup: Setup, text: str) -> int:
     """Show how TEXT, such as "/wordcount no", could go on: names, or a command's arguments."""
+    answer = attached.ask_host(setup, "command/complete", {"text": text})
+    value = answer[0] if answer else _complete_here(setup, text)
+    if setup.as_json:
+        output.emit(value)
+    elif found := value["completions"]:
+        output.table(("VALUE", "LABEL"), [(one["value"], one["label"] or "-") for one in found])
+    return 0
+
+
+def _complete_here(setup: Setup, text: str) -> Mapping[str, Any]:
     from tinyhost_cli.hosting import report_failures, with_host
 
     async def ask(host: Host, loaded: Sequence[Loaded]) -> Sequence[Completion]:
@@ -134,8 +149,4 @@ def complete(setup: Setup, text: str) -> int:
 
     config = read_config(setup)
     found = with_host(setup, config, wanted_specs(setup, config), ask)
-    if setup.as_json:
-        output.emit({"completions": [{"value": c.value, "label": c.label} for c in found]})
-    elif found:
-        output.table(("VALUE", "LABEL"), [(c.value, c.label or "-") for c in found])
-    return 0
+    return {"completions": [{"value": one.value, "label": one.label} for one in found]}

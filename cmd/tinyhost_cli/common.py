@@ -10,11 +10,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from tinyhost_cli import completion, output
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,16 +34,6 @@ class Interrupted(Exception):
         self.number = int(number)
         words = {signal.SIGINT: "interrupted", signal.SIGHUP: "hung up"}
         super().__init__(words.get(signal.Signals(number), "terminated"))
-
-
-class Setup(NamedTuple):
-    """The options that many commands have."""
-
-    config_file: str | None = None
-    directory: str | None = None
-    plugins: Sequence[str] = ()
-    verbose: bool = False
-    as_json: bool = False
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -72,6 +63,11 @@ _verbose_option = click.option(
 )
 
 
+no_host_option = click.option(
+    "--no-host", is_flag=True, help="Do it in this process, also where a host is running."
+)
+
+
 def setup_options(function: _F) -> _F:
     """Give a command --config and --json; it gets them as a Setup, its first argument."""
     return config_option(json_option(_packed(function)))
@@ -79,14 +75,24 @@ def setup_options(function: _F) -> _F:
 
 def host_options(function: _F) -> _F:
     """Give a command that starts plugins its options; see setup_options."""
-    packed = _packed(function)
+    packed = no_host_option(_packed(function))
     return config_option(_directory_option(_verbose_option(json_option(packed))))
+
+
+def serve_options(function: _F) -> _F:
+    """Give the command that serves its options; see setup_options."""
+    return config_option(_directory_option(_verbose_option(_packed(function))))
+
+
+def attach_options(function: _F) -> _F:
+    """Give a command for the running host its options; see setup_options."""
+    return config_option(_directory_option(json_option(_packed(function))))
 
 
 def _packed(function: _F) -> _F:
     @functools.wraps(function)
     def command(**given: Any) -> Any:
-        own = {key: given.pop(key) for key in list(given) if key in Setup._fields}
+        own = {key: given.pop(key) for key in list(given) if key in Setup.__slots__}
         return function(Setup(**own), **given)
 
     # click keeps the options of the decorators below this one on the function.

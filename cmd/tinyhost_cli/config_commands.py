@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tinyhost_cli import output
-from tinyhost_cli.common import Setup, config_path, read_config, setup_options
+from tinyhost_cli.common import config_path, read_config, setup_options
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.config import Config, Problem

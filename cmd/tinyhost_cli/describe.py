@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +11,17 @@ import attrs
 from tinyhost.errors import InvalidCall, LoadError, PluginNotFound, PluginNotInstalled
 from tinyhost.launch import describe as describe_limits
 from tinyhost.model import (
-    Confinement,
     Limits,
-    McpServer,
-    PluginInfo,
     PluginSettings,
     Sandbox,
-    ToolSpec,
 )
 from tinyhost.names import BUILTIN_NAMES
+from tinyhost.present import camel, limits_value
 from tinyhost.redaction import MASK, looks_secret, redact, secrets_in
 from tinyhost.resolve import Resolver
-from tinyhost_cli import output
 
 if TYPE_CHECKING:
-    from tinyhost.manager import Loaded
+    from tinyhost.config import Config
 
 
 @attrs.frozen
@@ -45,11 +42,16 @@ class Program:
         }
 
 
-def program_of(resolver: Resolver, name: str, server: McpServer | None = None) -> Program:
+def program_of(resolver: Resolver, name: str, config: Config | None = None) -> Program:
     """Find a plugin's program, or a short reason why there is none.
 
-    server: what the configuration's mcpServers say of that name.
+    config: says which plugins are started by a launcher, and which are MCP servers.
     """
+    server = config.servers.get(name) if config else None
+    launch = config.settings_for(name).launch if config else ()
+    if launch and not (server and server.url):
+        problem = "" if launch[0] else "its setting launch cannot be read"
+        return Program(launch[0], "launcher", problem)
     if server is not None:
         # Of an address, what follows "?" may be secret.
         return Program(server.url.partition("?")[0] or server.command[0], "mcpServers")
@@ -70,65 +72,20 @@ def program_of(resolver: Resolver, name: str, server: McpServer | None = None) -
 # --- plugins that are loaded
 
 
-def info_value(info: PluginInfo) -> dict[str, Any]:
-    """A loaded plugin as JSON."""
+def info_facts(value: Mapping[str, Any]) -> dict[str, str | Sequence[str]]:
+    """A loaded plugin for people; the value is that of present.plugin_value."""
+    start = f"{value['spawnMs']:.1f} ms to spawn, {value['handshakeMs']:.1f} ms for the handshake"
     return {
-        "name": info.name,
-        "id": info.id,
-        "version": info.version,
-        "dialect": info.dialect,
-        "pid": info.pid,
-        "state": str(info.state),
-        "path": info.path,
-        "hooks": list(info.hooks),
-        "tools": [tool_value(tool) for tool in info.tools],
-        "capabilities": {kind: list(names) for kind, names in info.capabilities.items()},
-        "spawnMs": round(info.spawn_ms, 3),
-        "handshakeMs": round(info.handshake_ms, 3),
-        "limits": limits_value(info.limits),
-        "sandbox": confinement_value(info.confinement),
-    }
-
-
-def info_facts(info: PluginInfo) -> dict[str, str | Sequence[str]]:
-    """A loaded plugin for people."""
-    return {
-        "id": info.id,
-        "version": info.version or "-",
-        "pid": str(info.pid or "-"),
-        "program": info.path or "-",
-        "hooks": list(info.hooks),
-        "tools": [_tool_line(tool) for tool in info.tools],
-        **{kind: list(names) or "yes" for kind, names in info.capabilities.items()},
-        "start": f"{info.spawn_ms:.1f} ms to spawn, {info.handshake_ms:.1f} ms for the handshake",
-        "limits": describe_limits(info.limits) or "-",
-        "sandbox": _confinement_lines(info.confinement),
-    }
-
-
-def loaded_value(result: Loaded) -> dict[str, Any]:
-    """What became of one plugin that was to be loaded, as JSON."""
-    ms = round(result.seconds * 1000, 3)
-    if result.plugin is None:
-        assert result.error is not None
-        return {
-            "name": result.spec.name,
-            "loaded": False,
-            "error": output.error_value(result.error),
-            "ms": ms,
-        }
-    return {**info_value(result.plugin.info), "loaded": True, "ms": ms}
-
-
-def tool_value(tool: ToolSpec) -> dict[str, Any]:
-    """A tool as JSON."""
-    return {
-        "id": tool.id,
-        "name": tool.name,
-        "plugin": tool.plugin,
-        "description": tool.description,
-        "inputSchema": tool.input_schema,
-        "permission": tool.permission,
+        "id": value["id"],
+        "version": value["version"] or "-",
+        "pid": str(value["pid"] or "-"),
+        "program": value["path"] or "-",
+        "hooks": list(value["hooks"]),
+        "tools": [_tool_line(tool) for tool in value["tools"]],
+        **{kind: list(names) or "yes" for kind, names in value["capabilities"].items()},
+        "start": start,
+        "limits": describe_limits(_limits(value["limits"])) or "-",
+        "sandbox": _confinement_lines(value["sandbox"]),
     }
 
 
@@ -137,39 +94,25 @@ def first_line(text: str) -> str:
     return text.strip().partition("\n")[0].rstrip()
 
 
-def _tool_line(tool: ToolSpec) -> str:
-    return f"{tool.id}  {first_line(tool.description)}".rstrip()
+def _tool_line(tool: Mapping[str, Any]) -> str:
+    return f"{tool['id']}  {first_line(tool['description'])}".rstrip()
 
 
 # --- limits and sandboxes
 
 
-def limits_value(limits: Limits) -> dict[str, Any]:
-    """The limits that are set as JSON: bytes, seconds and counts."""
-    found = attrs.asdict(limits)
-    return {output.camel(name): value for name, value in found.items() if value is not None}
+def _limits(value: Mapping[str, Any]) -> Limits:
+    names = {camel(field.name): field.name for field in attrs.fields(Limits)}
+    return Limits(**{names[key]: limit for key, limit in value.items() if key in names})
 
 
-def confinement_value(confinement: Confinement | None) -> dict[str, Any] | None:
-    """A sandbox in force as JSON; null where there is none."""
-    if confinement is None:
-        return None
-    return {
-        "engine": confinement.engine,
-        "read": list(confinement.read),
-        "write": list(confinement.write),
-        "network": confinement.network,
-        "gaps": list(confinement.gaps),
-    }
-
-
-def _confinement_lines(confinement: Confinement | None) -> str | Sequence[str]:
-    if confinement is None:
+def _confinement_lines(value: Mapping[str, Any] | None) -> str | Sequence[str]:
+    if value is None:
         return "none"
-    lines = [f"by {confinement.engine}, {_network_words(confinement.network)}"]
-    lines += [f"reads {path}" for path in confinement.read]
-    lines += [f"writes {path}" for path in confinement.write]
-    return [*lines, *(f"but {gap}" for gap in confinement.gaps)]
+    lines = [f"by {value['engine']}, {_network_words(value['network'])}"]
+    lines += [f"reads {path}" for path in value["read"]]
+    lines += [f"writes {path}" for path in value["write"]]
+    return [*lines, *(f"but {gap}" for gap in value["gaps"])]
 
 
 def _sandbox_value(sandbox: Sandbox | None) -> dict[str, Any] | None:
@@ -193,9 +136,7 @@ def _network_words(network: bool) -> str:
 
 def settings_value(settings: PluginSettings) -> dict[str, Any]:
     """Settings as JSON. Of the variables that are set, the names alone."""
-    timeouts = {
-        output.camel(name): seconds for name, seconds in attrs.asdict(settings.timeouts).items()
-    }
+    timeouts = {camel(name): seconds for name, seconds in attrs.asdict(settings.timeouts).items()}
     return {
         "timeouts": timeouts,
         "env": list(settings.env),
@@ -206,7 +147,16 @@ def settings_value(settings: PluginSettings) -> dict[str, Any]:
         "onGuardFailure": settings.on_guard_failure,
         "limits": limits_value(settings.limits),
         "sandbox": _sandbox_value(settings.sandbox),
+        **_launcher_value(settings),
     }
+
+
+def _launcher_value(settings: PluginSettings) -> dict[str, Any]:
+    words = {"launch": list(settings.launch), "remoteCommand": list(settings.remote_command or ())}
+    shown = masked_options(words)
+    if settings.remote_command is None:
+        shown["remoteCommand"] = None
+    return {**shown, "remoteShell": settings.remote_shell}
 
 
 def settings_facts(settings: PluginSettings) -> dict[str, str | Sequence[str]]:
@@ -221,7 +171,17 @@ def settings_facts(settings: PluginSettings) -> dict[str, str | Sequence[str]]:
         "failed guard": value["onGuardFailure"],
         "limits": describe_limits(settings.limits) or "-",
         "sandbox": _sandbox_line(settings.sandbox),
+        **_launcher_facts(value),
     }
+
+
+def _launcher_facts(value: Mapping[str, Any]) -> dict[str, str]:
+    if not value["launch"]:
+        return {}
+    facts = {"launcher": shlex.join(value["launch"])}
+    if value["remoteCommand"] is not None:
+        facts["remote command"] = shlex.join(value["remoteCommand"]) or "the launcher's"
+    return facts
 
 
 def _passed(settings: PluginSettings) -> Sequence[str]:

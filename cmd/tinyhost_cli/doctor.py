@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from tinyhost_cli import output
-from tinyhost_cli.common import Setup, host_options, plugin_option, resolver
+from tinyhost_cli.common import host_options, plugin_option, resolver
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.config import Config
@@ -177,7 +178,7 @@ def _check_plugins(setup: Setup, config: Config) -> Sequence[Finding]:
     finder = resolver(config)
 
     async def look(_manager: Manager, loaded: Sequence[Loaded]) -> Sequence[Finding]:
-        programs = [program_of(finder, found.spec.name, found.spec.server) for found in loaded]
+        programs = [program_of(finder, found.spec.name, config) for found in loaded]
         return [_plugin_finding(*each) for each in zip(loaded, programs, strict=True)]
 
     return with_plugins(setup, config, specs, look)

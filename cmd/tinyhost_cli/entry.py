@@ -1,15 +1,20 @@
-"""Where the `tinyhost` program begins: the one way that needs no library, and all others.
+"""Where the `tinyhost` program begins: the quick ways, and the long one.
 
 `tinyhost run` with nothing configured has nobody to ask, so the command takes this
-process's place at once. All else goes to `main`, whose imports take longer than many a
-command.
+process's place at once. A few commands are done by a running host where there is one; see
+`hot`. All else goes to `main`, whose imports take longer than many a command.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+
+from tinyhost import runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def main() -> None:
@@ -22,6 +27,11 @@ def main() -> None:
             os.execvp(command[0], command)
         except (OSError, ValueError):
             pass  # the long way says what is wrong
+    from tinyhost_cli import hot
+
+    code = hot.run(sys.argv[1:])
+    if code is not None:
+        sys.exit(code)
     from tinyhost_cli import main as long_way
 
     long_way.main()
@@ -41,34 +51,17 @@ def unguarded_command(args: Sequence[str], environ: Mapping[str, str]) -> list[s
     """The command of `run -- COMMAND...` when no configuration exists, else None."""
     if len(args) < 3 or args[0] != "run" or args[1] != "--":
         return None
-    file = _config_file(environ)
-    if file is None or os.path.lexists(file) or _in_project():
+    file = runtime.plain_config_file(environ)
+    if environ.get("TINYHOST_CONFIG") or file is None or os.path.lexists(file):
         return None
-    return list(args[2:])
-
-
-def _in_project() -> bool:
-    """Whether a project's configuration may count here; the long way knows exactly."""
     try:
         here = os.getcwd()  # noqa: PTH109 (pathlib takes as long as all of this)
     except OSError:
-        return True
-    while not os.path.lexists(f"{here}/.tinyhost/config.json"):
-        if here in ("/", ""):
-            return False
-        here = os.path.dirname(here)  # noqa: PTH120
-    return True
-
-
-def _config_file(environ: Mapping[str, str]) -> str | None:
-    """The usual configuration file, as `paths.config_file` finds it; None where it is not plain."""
-    if environ.get("TINYHOST_CONFIG") or sys.platform != "linux":
         return None
-    folder = environ.get("TINYHOST_CONFIG_DIR")
-    if not folder:
-        home = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
-        folder = f"{home}/tinyhost"
-    return f"{folder}/config.json" if folder.startswith("/") else None
+    if runtime.find_root(here, runtime.home_of(environ)) is not None:
+        return None
+    # A host may run with plugins that were loaded by hand.
+    return None if runtime.find_socket(here, environ) else list(args[2:])
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import completion, output
+from tinyhost_cli import attached, completion, output
 from tinyhost_cli.common import (
-    Setup,
     host_options,
     json_object,
     plugin_option,
@@ -17,6 +16,7 @@ from tinyhost_cli.common import (
     wanted_specs,
 )
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.dispatch import DispatchResult
@@ -51,90 +51,30 @@ def invoke(setup: Setup, name: str, given: str | None) -> int:
       tinyhost hook invoke permission.ask --plugin safety-net --input \\
         '{"toolName": "bash", "toolArgs": "{\\"command\\": \\"rm -rf /\\"}"}'
     """
+    parsed = json_object(given, "--input")
+    code = attached.invoke(setup, name, parsed[1] if parsed else None)
+    return _invoke_here(setup, name, parsed[0] if parsed else None) if code is None else code
+
+
+def _invoke_here(setup: Setup, name: str, input: Mapping[str, Any] | None) -> int:
+    from tinyhost.codec import dumps
     from tinyhost.dispatch import Dispatcher
+    from tinyhost.present import hook_value
+    from tinyhost_cli.hook_text import show
     from tinyhost_cli.hosting import failures, report_failures, with_plugins
 
-    parsed = json_object(given, "--input")
     config = read_config(setup)
 
     async def ask(
         manager: Manager, loaded: Sequence[Loaded]
     ) -> tuple[DispatchResult, Sequence[Loaded]]:
-        dispatcher = Dispatcher(manager.with_hook)
-        return await dispatcher.dispatch(name, parsed[0] if parsed else None), loaded
+        return await Dispatcher(manager.with_hook).dispatch(name, input), loaded
 
     result, loaded = with_plugins(setup, config, wanted_specs(setup, config), ask)
-    failed = failures(loaded)
+    value = hook_value(result, loaded)
     if setup.as_json:
-        output.emit({**result.to_json(), "plugins": _answers(result, loaded, failed)})
+        output.emit(value)
     else:
-        _show(name, result)
+        show(name, {**value, "plugins": [answer.to_json() for answer in result.answers]}, dumps)
         report_failures(loaded)
-    return 1 if failed or result.failures or _stopped(result) else 0
-
-
-def _answers(
-    result: DispatchResult, loaded: Sequence[Loaded], failed: Sequence[Loaded]
-) -> Sequence[Mapping[str, Any]]:
-    """Each plugin's answer in load order; one that did not load is one that failed."""
-    said = {answer.plugin: answer.to_json() for answer in result.answers}
-    for one in failed:
-        ms = round(one.seconds * 1000, 3)
-        said[one.spec.name] = {"name": one.spec.name, "error": str(one.error), "ms": ms}
-    order = dict.fromkeys(one.spec.name for one in loaded)
-    return [said[name] for name in order if name in said]
-
-
-def _show(name: str, result: DispatchResult) -> None:
-    from tinyhost import codec
-
-    if not result.answers:
-        output.problem(f"no loaded plugin declared the hook {name}{_meant(name)}")
-        return
-    output.say(_verdict(result))
-    output.table(
-        ("PLUGIN", "MS", "ANSWER"),
-        [
-            (
-                answer.plugin,
-                f"{answer.ms:.1f}",
-                f"failed: {answer.error}" if answer.error else codec.dumps(answer.raw),
-            )
-            for answer in result.answers
-        ],
-    )
-
-
-def _verdict(result: DispatchResult) -> str:
-    from tinyhost import codec
-    from tinyhost.dispatch import BeforeResult, PermissionResult
-
-    if isinstance(result, PermissionResult) and result.allowed is not None:
-        if result.allowed:
-            return "allowed"
-        return f"denied by {result.plugin}" + (f": {result.reason}" if result.reason else "")
-    if isinstance(result, PermissionResult) and result.ask:
-        return f"{result.plugin} wants the person asked: {result.reason or 'it gives no reason'}"
-    if isinstance(result, BeforeResult) and result.blocked_by:
-        return f"stopped by {result.blocked_by}: {result.reason}"
-    merged = result.output()
-    if merged is not None:
-        return codec.dumps(merged)
-    return "no opinion, but a plugin failed to answer" if result.failures else "no opinion"
-
-
-def _stopped(result: DispatchResult) -> bool:
-    from tinyhost.dispatch import BeforeResult, PermissionResult
-
-    if isinstance(result, PermissionResult):
-        return result.allowed is False or result.ask
-    return isinstance(result, BeforeResult) and bool(result.blocked_by)
-
-
-def _meant(name: str) -> str:
-    import difflib
-
-    from tinyhost.hooks import HOOKS
-
-    close = [] if name in HOOKS else difflib.get_close_matches(name, HOOKS, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return 1 if failures(loaded) or result.failures or value["stopped"] else 0

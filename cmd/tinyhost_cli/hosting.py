@@ -14,8 +14,9 @@ from tinyhost.errors import PluginSkipped
 from tinyhost.manager import Loaded, Manager, open_manager
 from tinyhost.model import ClientCallbacks, PluginSpec
 from tinyhost_cli import output
-from tinyhost_cli.common import Interrupted, Setup
+from tinyhost_cli.common import Interrupted
 from tinyhost_cli.progress import loading_progress
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.asking import Asker

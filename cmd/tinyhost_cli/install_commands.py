@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tinyhost_cli import completion, output
-from tinyhost_cli.common import Setup, read_config, setup_options
+from tinyhost_cli.common import read_config, setup_options
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.config import Config

@@ -26,6 +26,7 @@ import click
 
 from tinyhost.errors import ConfigError, InvalidCall, TinyhostError, ToolNotFound
 from tinyhost_cli import output
+from tinyhost_cli.client import HostError, HostGone
 from tinyhost_cli.common import Interrupted
 from tinyhost_cli.lazy import LazyGroup
 
@@ -38,6 +39,12 @@ _READER_GONE = 128 + signal.SIGPIPE
 # A command is a line here and a module of its own.
 COMMANDS = {
     "run": ("tinyhost_cli.run_command:run", "Run a command after the plugins have been asked"),
+    "serve": ("tinyhost_cli.serve_command:serve", "Keep plugins loaded, for commands to attach to"),
+    "status": ("tinyhost_cli.host_commands:status", "Show the running host and its plugins"),
+    "top": ("tinyhost_cli.host_commands:top", "Watch how plugins fare in the running host"),
+    "events": ("tinyhost_cli.host_commands:events", "Show what happens in the running host"),
+    "reload": ("tinyhost_cli.host_commands:reload", "Have the running host read its configuration"),
+    "stop": ("tinyhost_cli.host_commands:stop", "Stop the running host"),
     "plugin": ("tinyhost_cli.plugin_commands:plugin", "Load, find and set up plugins"),
     "tool": ("tinyhost_cli.tool_commands:tool", "List and call the tools of plugins"),
     "command": ("tinyhost_cli.command_commands:command", "Run the commands that plugins offer"),
@@ -101,7 +108,13 @@ def run(args: Sequence[str]) -> int:
         code = _invoke(list(args))
         sys.stdout.flush()
     except BaseException as error:
-        code = _report(error, as_json="--json" in args)
+        return finish(error, as_json="--json" in args)
+    return code
+
+
+def finish(error: BaseException, *, as_json: bool) -> int:
+    """Report what a command ended with, and return the exit code."""
+    code = _report(error, as_json=as_json)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -138,13 +151,27 @@ def _report(error: BaseException, *, as_json: bool) -> int:
     if isinstance(error, OSError):
         output.problem(str(error))
         return FAILED
+    if isinstance(error, HostError | HostGone):
+        return _report_host(error, as_json=as_json)
     if not isinstance(error, TinyhostError):
         return _report_fault(error)
     if as_json:
-        output.emit({"error": output.error_value(error)})
+        from tinyhost.present import error_value
+
+        output.emit({"error": error_value(error)})
     else:
         output.problem("\n".join([str(error), *getattr(error, "__notes__", ())]))
     return _exit_code(error)
+
+
+def _report_host(error: HostError | HostGone, *, as_json: bool) -> int:
+    """Print what the running host answered, or that it is gone."""
+    if as_json:
+        gone = {"type": "HostGone", "message": str(error)}
+        output.emit({"error": error.data if isinstance(error, HostError) else gone})
+    else:
+        output.problem(str(error))
+    return error.exit_code if isinstance(error, HostError) else FAILED
 
 
 def _leaf(error: BaseException) -> BaseException:

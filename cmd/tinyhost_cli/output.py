@@ -11,8 +11,11 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TextIO
 
 # Control characters, those that reorder text or break lines unseen, and lone surrogates.
 _UNSAFE = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
@@ -93,6 +96,11 @@ def emit(value: Any) -> None:
     _write_json(dumps(value))
 
 
+def emit_text(text: str) -> None:
+    """Print a value that is JSON text on one line already."""
+    _write_json(text)
+
+
 def emit_indented(value: Any) -> None:
     """Print a value as JSON for people, over several lines."""
     import json
@@ -107,18 +115,6 @@ def _write_json(line: str) -> None:
     sys.stdout.write(unwanted.sub(_json_escape, line) + "\n")
 
 
-def error_value(error: BaseException) -> dict[str, Any]:
-    """An error as JSON: its type, its text, and its fields."""
-    fields = {
-        camel(name): _plain(value)
-        for name, value in vars(error).items()
-        if not name.startswith("_")
-    }
-    notes = list(getattr(error, "__notes__", ()))
-    extra = {"notes": notes} if notes else {}
-    return {"type": type(error).__name__, "message": str(error), **fields, **extra}
-
-
 def _is_utf8(stream: TextIO) -> bool:
     return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
 
@@ -129,20 +125,6 @@ def _json_escape(match: re.Match[str]) -> str:
         return f"\\u{code:04x}"
     code -= 0x10000
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
-
-
-def camel(name: str) -> str:
-    """The name of a field as it is written in JSON."""
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, str | int | float | bool | list | dict):
-        return value
-    return str(value)
 
 
 # --- tables

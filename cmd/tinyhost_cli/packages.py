@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 
 from tinyhost.config import Config
+from tinyhost.present import camel
 from tinyhost.zuno.discovery import Found, packages_of
 from tinyhost.zuno.package import Agent, Package, ProcessRuntime
-from tinyhost_cli import output
 from tinyhost_cli.describe import first_line
 
 
@@ -61,7 +61,7 @@ def _contents(package: Package) -> dict[str, Any]:
 
 def _plain(entry: attrs.AttrsInstance) -> dict[str, Any]:
     value = {field.name: getattr(entry, field.name) for field in attrs.fields(type(entry))}
-    return {output.camel(name): _listed(item) for name, item in value.items() if item is not None}
+    return {camel(name): _listed(item) for name, item in value.items() if item is not None}
 
 
 def _listed(value: Any) -> Any:

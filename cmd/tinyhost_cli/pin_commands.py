@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tinyhost_cli import completion, output
-from tinyhost_cli.common import Setup, config_path, read_config, resolver, setup_options
+from tinyhost_cli.common import config_path, read_config, resolver, setup_options
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.config import Config
@@ -70,11 +71,15 @@ class Pinned(NamedTuple):
 
 
 def pin_now(setup: Setup, name: str) -> Pinned:
-    """Pin a plugin. Raises what finding it raises, LoadError and ConfigError."""
+    """Pin a plugin. Raises what finding it raises, LoadError, InvalidCall and ConfigError."""
+    from tinyhost.errors import InvalidCall
     from tinyhost.pins import lock_file, pin_plugin
 
-    file = config_path(setup)
-    found = resolver(read_config(setup)).resolve(name)
+    file, config = config_path(setup), read_config(setup)
+    if config.settings_for(name).launch:
+        reason = f"{name} has a launcher: what runs behind that cannot be compared with a pin"
+        raise InvalidCall(reason)
+    found = resolver(config).resolve(name)
     return Pinned(name, pin_plugin(file, name, found), str(lock_file(file)))
 
 
@@ -84,7 +89,7 @@ def pin_now(setup: Setup, name: str) -> Pinned:
 def pin_value(config: Config, name: str) -> dict[str, Any] | None:
     """A plugin's pin, and what is wrong with it; None when there is none."""
     from tinyhost.errors import ConfigError, LoadError, PluginNotFound
-    from tinyhost.pins import check_pin, read_pins
+    from tinyhost.pins import check_pin, read_pins, refuse_pin
 
     try:
         pin = read_pins(config.file).get(name)
@@ -94,6 +99,8 @@ def pin_value(config: Config, name: str) -> dict[str, Any] | None:
         return None
     problem = None
     try:
+        if config.settings_for(name).launch:
+            refuse_pin(config.file, name)
         check_pin(config.file, name, resolver(config).resolve(name))
     except LoadError as error:
         problem = error.reason

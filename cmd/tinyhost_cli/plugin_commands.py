@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tinyhost_cli import completion, output
-from tinyhost_cli.common import Setup, host_options, read_config, resolver, setup_options
+from tinyhost_cli.common import host_options, read_config, resolver, setup_options
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.config import Config
@@ -22,7 +23,9 @@ plugin = LazyGroup(
     help="Load, find and set up plugins.",
     lazy={
         "load": ("tinyhost_cli.plugin_load:load", "Start plugins, show what they offer, stop them"),
-        "restart": ("tinyhost_cli.plugin_load:restart", "Try plugins that have failed once more"),
+        "unload": ("tinyhost_cli.plugin_load:unload", "Take a plugin away from the running host"),
+        "restart": ("tinyhost_cli.plugin_load:restart", "Start plugins anew, failed ones too"),
+        "logs": ("tinyhost_cli.plugin_logs:logs", "Show what a plugin wrote to standard error"),
         "list": (f"{__name__}:list_plugins", "List the configured plugins"),
         "info": (f"{__name__}:info", "Show all that is known of a plugin"),
         "registry": (f"{__name__}:registry", "List the plugins that are known to exist"),
@@ -94,7 +97,7 @@ def _listed(config: Config, everything: bool) -> list[dict[str, Any]]:
         {
             "name": name,
             "state": state,
-            **program_of(finder, name, config.servers.get(name)).value(),
+            **program_of(finder, name, config).value(),
             "options": list(options),
         }
         for name, state, options in entries
@@ -116,14 +119,15 @@ def info(setup: Setup, name: str, start: bool) -> int:
     """
     from tinyhost import registry
     from tinyhost.names import check_name
-    from tinyhost_cli.describe import info_facts, info_value, program_of
+    from tinyhost.present import plugin_value
+    from tinyhost_cli.describe import info_facts, program_of
     from tinyhost_cli.packages import find_package, package_facts, package_value
     from tinyhost_cli.plugin_load import load_one
 
     check_name(name)
     config = read_config(setup)
     entry = registry.lookup(name)
-    program = program_of(resolver(config), name, config.servers.get(name))
+    program = program_of(resolver(config), name, config)
     state, package = _state(config, name), find_package(config, name, program.path)
     if program.error and not entry and not package and state == "not configured":
         raise program.error
@@ -131,13 +135,13 @@ def info(setup: Setup, name: str, start: bool) -> int:
     if setup.as_json:
         value = _info_value(config, name, entry, program)
         value["package"] = package_value(package) if package else None
-        output.emit({**value, **({"loaded": info_value(loaded)} if loaded else {})})
+        output.emit({**value, **({"loaded": plugin_value(loaded)} if loaded else {})})
         return 0
     output.facts(name, _info_facts(config, name, entry, program))
     if package:
         output.facts("package", package_facts(package))
     if loaded:
-        output.facts("as loaded", info_facts(loaded))
+        output.facts("as loaded", info_facts(plugin_value(loaded)))
     if program.error and not start:
         output.problem(str(program.error))
     return 0
@@ -260,9 +264,10 @@ def path(setup: Setup, name: str) -> int:
     from tinyhost_cli.describe import program_of
 
     config = read_config(setup)
-    finder, server = resolver(config), config.servers.get(name)
-    candidates = [] if server else finder.which_all(name)
-    program = program_of(finder, name, server)
+    finder = resolver(config)
+    program = program_of(finder, name, config)
+    elsewhere = program.source in ("mcpServers", "launcher")
+    candidates = [] if elsewhere else finder.which_all(name)
     rows = [(found, _verdict(found, program)) for found in candidates]
     if setup.as_json:
         output.emit({"name": name, "used": program.path or None, "candidates": _values(rows)})
@@ -272,7 +277,7 @@ def path(setup: Setup, name: str) -> int:
                 ("PROGRAM", "FOUND IN", "STATE"),
                 [(_with_target(found), found.source, verdict) for found, verdict in rows],
             )
-        if server:
+        if elsewhere:
             output.facts(name, {"program": program.path, "found in": program.source})
         elif program.error:
             output.problem(str(program.error))

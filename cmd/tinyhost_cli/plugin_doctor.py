@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tinyhost_cli import completion, output
-from tinyhost_cli.common import Setup, host_options, read_config
+from tinyhost_cli.common import host_options, read_config
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.command import Outcome

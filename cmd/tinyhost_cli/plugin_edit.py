@@ -10,7 +10,6 @@ import click
 
 from tinyhost_cli import completion, output
 from tinyhost_cli.common import (
-    Setup,
     config_path,
     json_object,
     json_option,
@@ -18,6 +17,7 @@ from tinyhost_cli.common import (
     resolver,
     setup_options,
 )
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost_cli.scaffold import Created
@@ -55,7 +55,8 @@ def enable(setup: Setup, name: str, options: str | None, pinned: bool) -> None:
         output.say(f"{name} {'is' if changed else 'was'} {word} in {file}")
         if pin:
             output.say(str(pin))
-    program = program_of(resolver(read_config(setup)), name)
+    config = read_config(setup)
+    program = program_of(resolver(config), name, config)
     if program.error:
         output.problem(f"it cannot be loaded yet: {program.error}")
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tinyhost_cli import output
-from tinyhost_cli.common import Setup, host_options, plugin_option, read_config
+from tinyhost_cli.attached import DENIED
+from tinyhost_cli.common import host_options, plugin_option, read_config
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tinyhost.host import Host
     from tinyhost.manager import Loaded
-    from tinyhost_cli.explain import Explanation
-
-DENIED, NOT_FOUND = 126, 127
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -38,15 +37,23 @@ def run(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool)
     """
     if (text is None) == (not command):
         raise click.UsageError("Give either a command after -- or --shell TEXT, and not both.")
+    from tinyhost_cli import attached
+
+    status = attached.run(setup, command, text, explain=explain)
+    return _run_here(setup, command, text, explain) if status is None else status
+
+
+def _run_here(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool) -> int:
     from tinyhost.errors import CallDenied
-    from tinyhost_cli.explain import Explanation
+    from tinyhost.present import run_value
+    from tinyhost_cli.explain import tell
     from tinyhost_cli.hosting import report_failures, with_host
     from tinyhost_cli.passthrough import CommandNotStarted, Passthrough
 
     config = read_config(setup)
     specs = [config.spec_for(name) for name in dict.fromkeys(setup.plugins)] or config.specs
     runner = Passthrough()
-    told = Explanation(as_json=setup.as_json)
+    told: dict[str, Any] = {}
 
     async def guarded(host: Host, loaded: Sequence[Loaded]) -> int:
         if not setup.as_json:
@@ -54,9 +61,9 @@ def run(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool)
         session = await host.session_start(setup.directory)
         try:
             outcome = await host.run_command(text if text is not None else command, session, runner)
-            told.ran(session, outcome)
+            told.update(run_value(session, outcome))
         except CallDenied as error:
-            told.denied(session, error)
+            told.update(run_value(session, error))
             return DENIED
         finally:
             await host.session_end(session)
@@ -67,10 +74,5 @@ def run(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool)
     except CommandNotStarted as error:
         output.problem(str(error))
         return error.status
-    _tell(told, explain, status)
+    tell({**told, "exitStatus": status}, explain=explain, as_json=setup.as_json)
     return status
-
-
-def _tell(told: Explanation, explain: bool, status: int) -> None:
-    if explain or told.was_denied:
-        told.show(everything=explain, status=status)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import output
-from tinyhost_cli.common import Setup, host_options, plugin_option, read_config, wanted_specs
+from tinyhost_cli import attached, output
+from tinyhost_cli.common import host_options, plugin_option, read_config, wanted_specs
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.manager import Loaded, Manager
@@ -32,31 +33,30 @@ def list_services(setup: Setup) -> int:
 
     Exit code 1 when a plugin did not load.
     """
-    from tinyhost_cli.describe import loaded_value
-    from tinyhost_cli.hosting import failures, report_failures, with_plugins
-
-    async def look(
-        manager: Manager, loaded: Sequence[Loaded]
-    ) -> tuple[Sequence[dict[str, Any]], Sequence[Loaded]]:
-        offers = manager.offers.of("services").values()
-        rows = [
-            {"key": o.name, "plugin": o.plugin.name, "methods": dict(o.what.spec.methods)}
-            for o in offers
-        ]
-        return rows, loaded
-
-    config = read_config(setup)
-    rows, loaded = with_plugins(setup, config, wanted_specs(setup, config), look)
+    answer = attached.ask_host(setup, "service/list", {})
+    value = answer[0] if answer else _list_here(setup)
     if setup.as_json:
-        failed = [loaded_value(result) for result in failures(loaded)]
-        output.emit({"services": rows, "failed": failed})
-        return 1 if failed else 0
-    if rows:
+        output.emit(value)
+        return 1 if value["failed"] else 0
+    if rows := value["services"]:
         output.table(
             ("SERVICE", "PLUGIN", "METHODS"),
             [(row["key"], row["plugin"], ", ".join(row["methods"]) or "-") for row in rows],
         )
-    return 1 if report_failures(loaded) else 0
+    attached.report_failed(value["failed"])
+    return 1 if value["failed"] else 0
+
+
+def _list_here(setup: Setup) -> Mapping[str, Any]:
+    from tinyhost.present import loaded_value, service_value
+    from tinyhost_cli.hosting import failures, with_plugins
+
+    async def look(manager: Manager, loaded: Sequence[Loaded]) -> Mapping[str, Any]:
+        rows = [service_value(offer) for offer in manager.offers.of("services").values()]
+        return {"services": rows, "failed": [loaded_value(result) for result in failures(loaded)]}
+
+    config = read_config(setup)
+    return with_plugins(setup, config, wanted_specs(setup, config), look)
 
 
 @click.command()
@@ -77,6 +77,11 @@ def call(setup: Setup, key: str, method: str, params: str) -> int:
         value = loads(params.encode("utf-8", "surrogateescape"))
     except ValueError as error:
         raise click.UsageError(f"The value of --params is not JSON: {error}.") from None
+
+    given = {"key": key, "method": method}
+    if answer := attached.ask_host(setup, "service/call", given, {"params": params}):
+        output.emit(answer[0] if setup.as_json else answer[0]["result"])
+        return 0
 
     async def ask(manager: Manager, loaded: Sequence[Loaded]) -> Any:
         report_failures(loaded)

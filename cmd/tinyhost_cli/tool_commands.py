@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import completion, output
+from tinyhost_cli import attached, completion, output
 from tinyhost_cli.common import (
-    Setup,
     host_options,
     json_object,
     plugin_option,
@@ -18,11 +17,11 @@ from tinyhost_cli.common import (
     wanted_specs,
 )
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.host import Host, Outcome
     from tinyhost.manager import Loaded, Manager
-    from tinyhost.model import ToolSpec
 
 tool = LazyGroup(
     "tool",
@@ -43,32 +42,45 @@ def list_tools(setup: Setup) -> int:
     With --plugin only the tools of those plugins are listed. Exit code 1 when a plugin did
     not load.
     """
-    from tinyhost_cli.describe import first_line, loaded_value, tool_value
-    from tinyhost_cli.hosting import failures, report_failures, with_host
+    answer = attached.ask_host(setup, "tool/list", {})
+    value = answer[0] if answer else _list_here(setup)
+    if setup.as_json:
+        output.emit(value)
+    else:
+        _show_list(value)
+    return 1 if value["failed"] else 0
 
-    async def look(
-        host: Host, loaded: Sequence[Loaded]
-    ) -> tuple[Sequence[ToolSpec], Sequence[Loaded]]:
+
+def _list_here(setup: Setup) -> Mapping[str, Any]:
+    from tinyhost.present import loaded_value, tool_value
+    from tinyhost_cli.hosting import failures, with_host
+
+    async def look(host: Host, loaded: Sequence[Loaded]) -> Mapping[str, Any]:
         tools = host.manager.tools()
         if setup.plugins:
             tools = [tool for tool in tools if tool.plugin in setup.plugins]
-        return tools, loaded
+        failed = [loaded_value(result) for result in failures(loaded)]
+        return {"tools": [tool_value(tool) for tool in tools], "failed": failed}
 
     config = read_config(setup)
-    tools, loaded = with_host(setup, config, wanted_specs(setup, config), look)
-    if setup.as_json:
-        failed = [loaded_value(result) for result in failures(loaded)]
-        output.emit({"tools": [tool_value(tool) for tool in tools], "failed": failed})
-        return 1 if failed else 0
-    if tools:
+    return with_host(setup, config, wanted_specs(setup, config), look)
+
+
+def _show_list(value: Mapping[str, Any]) -> None:
+    if value["tools"]:
         output.table(
             ("TOOL", "PLUGIN", "PERMISSION", "DESCRIPTION"),
             [
-                (tool.id, tool.plugin, tool.permission or "-", first_line(tool.description))
-                for tool in tools
+                (
+                    tool["id"],
+                    tool["plugin"],
+                    tool["permission"] or "-",
+                    tool["description"].strip().partition("\n")[0].rstrip(),
+                )
+                for tool in value["tools"]
             ],
         )
-    return 1 if report_failures(loaded) else 0
+    attached.report_failed(value["failed"])
 
 
 @click.command()
@@ -86,12 +98,18 @@ def call(setup: Setup, tool_id: str, args: str, session: str) -> int:
     answer. It goes to standard output (at a terminal, control characters are shown escaped),
     progress to standard error. Exit code 1 when the tool reports an error or is denied.
     """
-    from tinyhost.codec import RawJson
-    from tinyhost_cli.hosting import with_host
-
     given = json_object(args, "--args")
     assert given is not None
-    arguments = RawJson(given[1])
+    code = attached.call(setup, tool_id, given[1], session)
+    return _call_here(setup, tool_id, given[1], session) if code is None else code
+
+
+def _call_here(setup: Setup, tool_id: str, args_text: str, session: str) -> int:
+    from tinyhost.codec import RawJson
+    from tinyhost.present import outcome_value
+    from tinyhost_cli.hosting import with_host
+
+    arguments = RawJson(args_text)
     config = read_config(setup)
     specs = wanted_specs(setup, config)
 
@@ -106,14 +124,11 @@ def call(setup: Setup, tool_id: str, args: str, session: str) -> int:
         return outcome, (time.perf_counter() - began) * 1000
 
     result, ms = with_host(setup, config, specs, run)
+    value = outcome_value(tool_id, result, ms)
     if setup.as_json:
-        output.emit(_result_value(tool_id, result, ms))
+        output.emit(value)
     else:
-        output.content(result.content)
-        for context in result.contexts:
-            output.note(context)
-        if result.is_error:
-            output.problem(f"the tool {tool_id} reported an error")
+        attached.show_outcome(value)
     return 1 if result.is_error else 0
 
 
@@ -141,14 +156,3 @@ def _check(tool_id: str, manager: Manager, loaded: Sequence[Loaded]) -> None:
 
 def _names(loaded: Sequence[Loaded]) -> Sequence[str]:
     return [result.spec.name.replace(".", "_") for result in loaded]
-
-
-def _result_value(tool_id: str, result: Outcome, ms: float) -> dict[str, Any]:
-    return {
-        "tool": tool_id,
-        "content": result.content,
-        "isError": result.is_error,
-        "additionalContext": list(result.contexts),
-        **({"details": result.details} if result.details else {}),
-        "ms": round(ms, 3),
-    }

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tinyhost_cli import output
-from tinyhost_cli.common import Setup, json_option, setup_options
+from tinyhost_cli.common import json_option, setup_options
 from tinyhost_cli.lazy import LazyGroup
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.trust import Project, Standing

@@ -14,8 +14,9 @@ from tinyhost.config_values import Place
 from tinyhost.jsonc import Node
 from tinyhost.layers import preview
 from tinyhost_cli import output
-from tinyhost_cli.common import Setup, resolver
+from tinyhost_cli.common import resolver
 from tinyhost_cli.describe import masked_options, program_of
+from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
     from tinyhost.config import Config
@@ -65,9 +66,9 @@ def value(setup: Setup, found: Standing) -> dict[str, Any]:
 def _plugin(
     name: str, options: Mapping[str, Any], config: Config, finder: Resolver
 ) -> dict[str, Any]:
-    program = program_of(finder, name)
+    program = program_of(finder, name, config)
     target = ""
-    if program.path:
+    if program.path and program.source != "launcher":
         target = next((c.target for c in finder.which_all(name) if c.path == program.path), "")
     return {
         "name": name,

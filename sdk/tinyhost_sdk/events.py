@@ -196,20 +196,22 @@ class ToolExecuteBefore(_ToolEvent):
         _set(self, "tool_args", tool_args)
 
 
-class ToolExecuteAfter(Event):
-    """A tool has run and gave `output`."""
+class ToolExecuteAfter(_ToolEvent):
+    """A tool has run with `tool_args`, which not every host tells, and gave `output`."""
 
-    __slots__ = ("is_error", "output", "session_id", "tool_name")
+    __slots__ = ("is_error", "output", "session_id", "tool_args", "tool_name")
     WIRE = (
         ("session_id", "sessionId", str),
         ("tool_name", "toolName", str),
         ("output", "output", str),
         ("is_error", "isError", bool),
+        ("tool_args", "toolArgs", str),
     )
     session_id: str
     tool_name: str
     output: str
     is_error: bool
+    tool_args: str
 
     def __init__(
         self,
@@ -217,11 +219,13 @@ class ToolExecuteAfter(Event):
         tool_name: str = "",
         output: str = "",
         is_error: bool = False,
+        tool_args: str = "",
     ) -> None:
         _set(self, "session_id", session_id)
         _set(self, "tool_name", tool_name)
         _set(self, "output", output)
         _set(self, "is_error", is_error)
+        _set(self, "tool_args", tool_args)
 
 
 def _optional(name: str, value: object, kind: type) -> None:

@@ -386,7 +386,12 @@ def notification(method: str, params: str) -> bytes:
 
 def success(id: "int | str", result: object) -> bytes:
     """One reply line. Raises ValueError or TypeError for a result that is not JSON."""
-    return f'{{"jsonrpc":"2.0","id":{_id_text(id)},"result":{codec.encode(result)}}}\n'.encode()
+    return success_text(id, codec.encode(result))
+
+
+def success_text(id: "int | str", result: str) -> bytes:
+    """One reply line; `result` is JSON text and goes in as it is."""
+    return f'{{"jsonrpc":"2.0","id":{_id_text(id)},"result":{result}}}\n'.encode()
 
 
 def failure(id: "int | str | None", code: int, message: str, data: object = None) -> bytes:

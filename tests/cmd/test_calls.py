@@ -204,6 +204,8 @@ def test_a_denial_is_shown_and_makes_the_command_fail(tinyhost: Cli) -> None:
             {"name": "easy", "output": {"allowed": True}},
             {"name": "strict", "output": {"allowed": False, "reason": "no"}},
         ],
+        "verdict": "denied by strict: no",
+        "stopped": True,
     }
 
 

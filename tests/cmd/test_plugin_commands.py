@@ -48,6 +48,7 @@ def test_load_as_json_has_all_that_is_known(tinyhost: Cli) -> None:
     [found] = tinyhost.json("plugin", "load", "mine")["plugins"]
     assert found.pop("id").startswith("plg_")
     assert found.pop("pid") > 1
+    assert set(found.pop("counters").values()) == {0}
     assert 0 < found.pop("spawnMs") + found.pop("handshakeMs") <= found.pop("ms")
     assert found == {
         "name": "mine",
@@ -55,6 +56,7 @@ def test_load_as_json_has_all_that_is_known(tinyhost: Cli) -> None:
         "version": "2.1",
         "dialect": "native",
         "state": "ready",
+        "message": None,
         "path": str(program),
         "hooks": ["session.start", "dispose"],
         "tools": [

@@ -149,7 +149,6 @@ def test_any_configuration_goes_the_guarded_way(tmp_path: Path) -> None:
     for args in (["run", "a"], ["run", "--"], ["run", "--plugin", "x", "--", "a"], ["tool"], []):
         assert unguarded_command(args, own) is None
     assert unguarded_command(["run", "--", "a"], {**own, "TINYHOST_CONFIG": "x"}) is None
-    assert unguarded_command(["run", "--", "a"], {"TINYHOST_CONFIG_DIR": "relative"}) is None
     (tmp_path / "config.json").symlink_to("nowhere")
     assert unguarded_command(["run", "--", "a"], own) is None
     home = {"HOME": str(tmp_path / "home")}

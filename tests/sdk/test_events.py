@@ -41,8 +41,8 @@ from tinyhost_sdk.events import (
         ),
         (
             ToolExecuteAfter,
-            {"sessionId": "s", "toolName": "t", "output": "o", "isError": True},
-            ToolExecuteAfter("s", "t", "o", True),
+            {"sessionId": "s", "toolName": "t", "output": "o", "isError": True, "toolArgs": "[1]"},
+            ToolExecuteAfter("s", "t", "o", True, "[1]"),
         ),
         (
             events.InitializeEvent,

@@ -40,6 +40,8 @@ GOOD = [
             }
         }
     },
+    {"settings": {"a": {"launch": ["ssh", "box"], "remoteCommand": ["x", "-y", ""]}}},
+    {"settings": {"a": {"launch": [], "remoteCommand": [], "remoteShell": True}}},
     {"hooks": {"session.start": []}, "mcpServers": {}, "permissions": {}},
     {"hooks": None},
     {"hooks": {"session.end": None, "permission.ask": [{"command": "true"}]}},
@@ -93,6 +95,13 @@ BAD = [
     {"settings": {"a": {"maxLineBytes": "1024"}}},
     {"settings": {"a": {"onGuardFailure": "no"}}},
     {"settings": {"a": {"onGuardFailure": False}}},
+    {"settings": {"a": {"launch": "ssh box"}}},
+    {"settings": {"a": {"launch": None}}},
+    {"settings": {"a": {"launch": ["ssh", 1]}}},
+    {"settings": {"a": {"launch": [""]}}},
+    {"settings": {"a": {"remoteCommand": ["-c"]}}},
+    {"settings": {"a": {"remoteCommand": {}}}},
+    {"settings": {"a": {"remoteShell": "yes"}}},
     {"hooks": []},
     {"hooks": {"shell.env": []}},
     {"hooks": {"session.start": {}}},

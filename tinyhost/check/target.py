@@ -10,12 +10,12 @@ from typing import Any
 
 import attrs
 
-from .. import launching
+from .. import launching, remote
 from ..config import Config
 from ..confine import confine
 from ..dialects.native import Native
 from ..environment import child_environment, secret_values, working_directory
-from ..errors import LoadError
+from ..errors import InvalidCall, LoadError
 from ..integrity import Integrity
 from ..model import PluginSettings, PluginSpec, Resolved
 from ..names import name_problem
@@ -73,6 +73,9 @@ def find_target(
         found = _by_name(spec, resolver, directory, environ)
         if dialect is not None:
             found = attrs.evolve(found, dialect=dialect)
+        if arguments and found.source == remote.SOURCE:
+            reason = f"{where} has a launcher; its arguments belong into its remoteCommand"
+            raise InvalidCall(reason)
     else:
         spec = PluginSpec(_name_of(where), options or {}, settings or PluginSettings())
         found = _at_path(spec.name, where, dialect, environ)
@@ -94,6 +97,9 @@ def _mcp_servers() -> ModuleType:
 def _by_name(
     spec: PluginSpec, resolver: Resolver, directory: str, environ: Mapping[str, str]
 ) -> Resolved:
+    launcher = remote.find(spec, environ)
+    if launcher is not None:
+        return launcher
     if spec.server is None:
         return resolver.resolve(spec.name)
     if spec.server.url:

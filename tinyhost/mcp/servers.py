@@ -85,14 +85,8 @@ def open_http(
     observe: Callable[[str, Plugin, str], None],
 ) -> HttpPlugin:
     """A plugin for a server behind HTTP. server: expanded. Raises LoadError."""
-    try:
-        from .http import Address, HttpPlugin
-    except ModuleNotFoundError as error:
-        reason = (
-            f"MCP over HTTP needs the Python package {error.name}, which is not installed;"
-            " it comes with tinyhost's extra mcp-http"
-        )
-        raise LoadError(spec.name, "resolve", reason) from error
+    from .http import Address, HttpPlugin
+
     address = Address(
         url=server.url,
         headers=server.headers,

@@ -14,6 +14,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+# The clients give a hook 60 seconds or more; one that takes longer counts as no answer, and
+# the call goes ahead. So we give up before that and stop it.
+DEADLINE = 50.0
+
 BLOCK = 2  # the exit code that stops a call, in all clients
 FAILED = 1  # the exit code that tells of a failure and stops nothing
 

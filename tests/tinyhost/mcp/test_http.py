@@ -528,14 +528,3 @@ async def test_what_is_too_long_is_not_sent(home: Path, add_http: AddHttp) -> No
         plugin = await load(manager, McpServer(url=add_http(PLAIN)))
         with pytest.raises(FrameTooLarge, match="was not sent"):
             await plugin.call_tool("t", {"a": "x" * 11 * 1024 * 1024})
-
-
-async def test_without_the_package_for_http_the_load_says_what_is_missing(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("http", "http_link", "http_call", "endpoint"):
-        monkeypatch.delitem(sys.modules, f"tinyhost.mcp.{module}", raising=False)
-    monkeypatch.setitem(sys.modules, "httpx2", None)
-    async with tinyhost.open_manager() as manager:
-        with pytest.raises(LoadError, match=r"httpx2, which is not installed.*extra mcp-http"):
-            await load(manager, McpServer(url="http://127.0.0.1:9/"))

@@ -1,0 +1,242 @@
+"""Commands for the running host itself: status, top, events, reload and stop."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from tinyhost_cli import output
+from tinyhost_cli.attached import directory_of
+from tinyhost_cli.client import Client, HostGone, attach
+from tinyhost_cli.common import attach_options
+from tinyhost_cli.setup import Setup
+
+_NO_HOST = "no host is running with this configuration; start one with: tinyhost serve"
+
+
+def running_host(setup: Setup) -> Client:
+    """A connection to the running host. Raises HostGone when there is none."""
+    client = attach(setup.directory, setup.config_file)
+    if client is None:
+        raise HostGone(_NO_HOST)
+    return client
+
+
+def _ask(setup: Setup, method: str) -> Any:
+    with running_host(setup) as client:
+        return client.call(method, {"directory": directory_of(setup)})
+
+
+# --- status
+
+
+@click.command()
+@attach_options
+def status(setup: Setup) -> int:
+    """Show the running host: since when, with what configuration, and each plugin's state.
+
+    Exit code 1 when no host is running, when a plugin failed to load, or has failed for good.
+    """
+    value = _ask(setup, "host/status")
+    if setup.as_json:
+        output.emit(value)
+    else:
+        output.facts("host", _facts(value))
+        output.table(_HEADERS, [_row(plugin) for plugin in value["plugins"]])
+        for text in (*value["problems"], *value["notices"]):
+            output.problem(text)
+        for failed in value["failed"]:
+            output.problem(failed["error"]["message"])
+        for plugin in value["plugins"]:
+            if plugin["message"]:
+                output.problem(f"plugin {plugin['name']}: {plugin['message']}")
+    bad = [plugin for plugin in value["plugins"] if plugin["state"] in _BAD]
+    return 1 if value["failed"] or bad else 0
+
+
+_BAD = ("wedged", "failed")
+
+
+def _facts(value: Mapping[str, Any]) -> dict[str, str | Sequence[str]]:
+    return {
+        "process": str(value["pid"]),
+        "up": span(value["uptimeSeconds"]) + ("" if value["ready"] else ", still loading plugins"),
+        "configuration": value["config"],
+        "project": value["project"] or "-",
+        "directory": value["directory"],
+        **{f"{name} at": address for name, address in value["addresses"].items()},
+        "sessions": str(value["sessions"]),
+    }
+
+
+def span(seconds: float) -> str:
+    """A span of time, coarsely: 42 s, 3 min, 5 h, 2 d."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+_HEADERS = (
+    *("PLUGIN", "STATE", "PID", "CALLS", "P50 MS", "P99 MS"),
+    *("ERRORS", "TIMEOUTS", "RESTARTS", "MEMORY", "CPU S"),
+)
+
+
+def _row(plugin: Mapping[str, Any]) -> Sequence[str]:
+    counters, stats = plugin["counters"], plugin["stats"]
+    return (
+        plugin["name"],
+        plugin["state"],
+        _number(plugin["pid"]),
+        str(counters["calls"]),
+        _number(stats["p50Ms"], ".1f"),
+        _number(stats["p99Ms"], ".1f"),
+        str(counters["errors"]),
+        str(counters["timeouts"]),
+        str(counters["restarts"]),
+        _memory(stats["memoryBytes"]),
+        _number(stats["cpuSeconds"], ".1f"),
+    )
+
+
+def _number(value: float | None, form: str = "") -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _memory(value: int | None) -> str:
+    return "-" if value is None else f"{value / 1048576:.1f} MiB"
+
+
+# --- top
+
+
+@click.command()
+@click.option(
+    "--every",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.2),
+    default=1.0,
+    show_default=True,
+    help="Time between looks.",
+)
+@click.option("-n", "--count", type=click.IntRange(min=1), help="End after so many looks.")
+@attach_options
+def top(setup: Setup, every: float, count: int | None) -> int:
+    """Watch the plugins of the running host, the busiest in processor time first.
+
+    CALLS and CPU are since the last look: calls a second, and percent of one processor. Ends with
+    Ctrl+C. With --json, one object a look, one look where --count does not say otherwise.
+    """
+    from tinyhost_cli.top_view import watch
+
+    if count is None and (setup.as_json or not sys.stdout.isatty()):
+        count = 1
+    with running_host(setup) as client:
+        watch(client, every, count, as_json=setup.as_json)
+    return 0
+
+
+# --- events
+
+
+@click.command()
+@click.option("-f", "--follow", is_flag=True, help="Go on with new events until Ctrl+C.")
+@click.option(
+    "-n",
+    "--lines",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="How many of the last events to begin with.",
+)
+@attach_options
+def events(setup: Setup, follow: bool, lines: int) -> int:
+    """Show what happened last in the running host: hooks, decisions, calls, plugins.
+
+    With -f, go on with new events as they come. With --json, one event a line.
+    """
+    with running_host(setup) as client:
+        last = client.call("host/status", {})["events"]
+        if last == 0 and not follow:
+            return 0
+        client.call("events/follow", {"since": max(0, last - lines)})
+        if follow or lines:
+            _print_events(client, None if follow else last, as_json=setup.as_json)
+    return 0
+
+
+def _print_events(client: Client, last: int | None, *, as_json: bool) -> None:
+    from tinyhost_cli.journal_text import line_of
+
+    expected: int | None = None
+    try:
+        for _method, event in client.notes():
+            if expected is not None and event["seq"] > expected:
+                output.problem(f"{event['seq'] - expected} events were missed")
+            expected = event["seq"] + 1
+            if as_json:
+                output.emit(event)
+            else:
+                clock = time.strftime("%H:%M:%S", time.localtime(event["t"]))
+                output.say(line_of({**event, "t": clock}))
+            sys.stdout.flush()
+            if last is not None and event["seq"] >= last:
+                return
+    except HostGone:
+        if last is None:
+            output.problem("the host has stopped")
+            return
+        raise
+
+
+# --- reload and stop
+
+
+@click.command()
+@attach_options
+def reload(setup: Setup) -> int:
+    """Have the running host read its configuration anew, and swap only what has changed.
+
+    Plugins that were loaded by hand stay. Exit code 1 when a plugin failed to load, and 3,
+    with nothing changed, when the configuration cannot be used.
+    """
+    value = _ask(setup, "host/reload")
+    if setup.as_json:
+        output.emit(value)
+    else:
+        for what in ("loaded", "restarted", "unloaded", "unchanged"):
+            if value[what]:
+                output.say(f"{what}: {', '.join(value[what])}")
+        for text in (*value["problems"], *value["notices"]):
+            output.problem(text)
+        for failed in value["failed"]:
+            output.problem(failed["error"]["message"])
+    return 1 if value["failed"] else 0
+
+
+@click.command()
+@attach_options
+def stop(setup: Setup) -> int:
+    """Stop the running host, once calls in progress have ended or its grace is over.
+
+    Returns when it has stopped. Exit code 1 when no host is running.
+    """
+    with running_host(setup) as client:
+        pid = client.call("host/status", {})["pid"]
+        client.call("host/stop", {})
+        try:
+            for _ in client.notes():
+                pass
+        except HostGone:
+            pass
+    if setup.as_json:
+        output.emit({"stopped": pid})
+    else:
+        output.say(f"stopped the host, process {pid}")
+    return 0

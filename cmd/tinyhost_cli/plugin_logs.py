@@ -1,0 +1,97 @@
+"""`tinyhost plugin logs`: what a plugin wrote to its standard error, now and as it comes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from tinyhost_cli import completion, output
+from tinyhost_cli.common import json_option
+
+_POLL = 0.25  # seconds between looks for new text
+
+
+@click.command()
+@click.argument("name", shell_complete=completion.plugin_names)
+@click.option("-f", "--follow", is_flag=True, help="Go on with new lines until Ctrl+C.")
+@click.option(
+    "-n",
+    "--lines",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=50,
+    show_default=True,
+    help="How many of the last lines to begin with.",
+)
+@json_option
+def logs(name: str, follow: bool, lines: int, as_json: bool) -> int:
+    """Show the last lines that plugin NAME wrote to standard error, whichever program ran it.
+
+    Values of secrets that the plugin was given are masked in them. With --json, one object a
+    line. Exit code 1 when there is no log of that name.
+    """
+    from tinyhost import paths
+    from tinyhost.names import check_name
+    from tinyhost.pluginlog import last_lines
+
+    check_name(name)
+    path = str(paths.logs_dir() / f"plugin-{name}.log")
+    if not os.path.exists(path) and not follow:  # noqa: PTH110
+        output.problem(f"there is no log of a plugin {name} ({path}); it has said nothing so far")
+        return 1
+    for line in last_lines(path, lines):
+        _print(name, line, as_json)
+    if follow:
+        for line in _followed(path):
+            _print(name, line, as_json)
+            sys.stdout.flush()
+    return 0
+
+
+def _print(name: str, line: str, as_json: bool) -> None:
+    if as_json:
+        output.emit({"plugin": name, "line": line})
+    else:
+        output.say(line)
+
+
+def _followed(path: str) -> Iterator[str]:
+    """New lines, for ever; the file may be put aside and begun anew at any time."""
+    file, rest = _opened(path, at_end=True), b""
+    while True:
+        data = file.read() if file is not None else b""
+        *done, rest = (rest + data).split(b"\n")
+        for line in done:
+            yield line.decode("utf-8", "replace")
+        if data:
+            continue
+        sys.stdout.flush()
+        time.sleep(_POLL)
+        if file is None or _replaced(file.fileno(), path):
+            if file is not None:
+                file.close()
+            file = _opened(path, at_end=False)
+
+
+def _opened(path: str, *, at_end: bool) -> Any:
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115, PTH123
+    except OSError:
+        return None
+    if at_end:
+        file.seek(0, os.SEEK_END)
+    return file
+
+
+def _replaced(descriptor: int, path: str) -> bool:
+    try:
+        now = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return False
+    then = os.fstat(descriptor)
+    return (now.st_ino, now.st_dev) != (then.st_ino, then.st_dev)

@@ -1,0 +1,105 @@
+"""`tinyhost serve`: keep plugins loaded, and let commands, agents and editors attach."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tinyhost_cli.common import serve_options
+from tinyhost_cli.setup import Setup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinyhost.config import Config
+    from tinyhost.running import RunningHost
+    from tinyhost.surfaces.serving import Surface
+
+    _Maker = Callable[[RunningHost], Surface]
+
+_LOOPBACK = "127.0.0.1:0"
+
+
+@click.command()
+@click.option(
+    "--http",
+    metavar="[HOST:PORT]",
+    is_flag=False,
+    flag_value=_LOOPBACK,
+    help="Serve HTTP too; without HOST:PORT on any free port of this machine alone.",
+)
+@click.option("--mcp", is_flag=True, help="Speak MCP on standard input and output, too.")
+@click.option("--grace", metavar="TIME", help='How long calls get to end at a stop, as "10s".')
+@click.option("--foreground", is_flag=True, help="Stay in the foreground, which is the default.")
+@serve_options
+def serve(setup: Setup, http: str | None, mcp: bool, grace: str | None, foreground: bool) -> int:
+    """Load the configured plugins and keep them, until stopped.
+
+    Commands that start plugins use those of this host from then on, as long as they are called
+    with the same configuration. SIGHUP and `tinyhost reload` read the configuration anew;
+    SIGTERM, Ctrl+C and `tinyhost stop` end it. Only one host runs for each configuration.
+
+    What happens is told on standard error: as text at a terminal, elsewhere as lines of JSON.
+    """
+    import trio
+
+    from tinyhost.surfaces.serving import GRACE, Service
+    from tinyhost.surfaces.serving import serve as run
+    from tinyhost_cli import serve_log
+
+    del foreground
+    serve_log.start(verbose=setup.verbose)
+    service = Service(
+        read_config=_reader(setup),
+        directory=os.path.abspath(setup.directory or "."),  # noqa: PTH100
+        environ=dict(os.environ),
+        grace=GRACE if grace is None else _seconds(grace),
+        surfaces=tuple(_surfaces(http, mcp)),
+        on_loaded=serve_log.loaded,
+        on_ready=serve_log.ready,
+    )
+    trio.run(run, service)
+    return 0
+
+
+def _reader(setup: Setup) -> Callable[[], Config]:
+    from tinyhost.layers import load_layers
+
+    return lambda: load_layers(setup.directory or ".", setup.config_file)
+
+
+def _seconds(text: str) -> float:
+    from tinyhost.durations import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise click.UsageError(f"The value of --grace cannot be used: {error}.") from None
+
+
+def _surfaces(http: str | None, mcp: bool) -> list[_Maker]:
+    makers: list[_Maker] = []
+    if http is not None:
+        makers.append(_needing("http", "tinyhost.surfaces.http", "http_surface")(http))
+    if mcp:
+        makers.append(_needing("mcp", "tinyhost.surfaces.mcp", "mcp_stdio")())
+    return makers
+
+
+def _needing(extra: str, module: str, name: str) -> Any:
+    """What a module has under a name. The module needs more than tinyhost itself does."""
+    import importlib
+
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("tinyhost"):
+            raise
+        text = (
+            f"{error.name} is missing, which --{extra} needs; install it with:"
+            f" {sys.executable} -m pip install 'tinyhost-runtime[{extra}]'"
+        )
+        raise click.ClickException(text) from None

@@ -1,0 +1,66 @@
+"""What a host in service tells on standard error: text at a terminal, elsewhere JSON lines.
+
+A line of JSON has `t` (RFC 3339, UTC), `level`, `logger` and `message`, and `error` with a
+traceback where there is one.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+from tinyhost.codec import dumps
+from tinyhost.journal_records import timestamp
+from tinyhost_cli import output
+
+if TYPE_CHECKING:
+    from tinyhost.manager import Loaded
+    from tinyhost.running import RunningHost
+
+_log = logging.getLogger("tinyhost.serve")
+
+
+def start(*, verbose: bool) -> None:
+    """Show the host's log from now on."""
+    text = sys.stderr.isatty()
+    handler = _TextHandler() if text else _JsonHandler()
+    log = logging.getLogger("tinyhost")
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG if verbose else logging.INFO)
+    log.propagate = False
+
+
+def loaded(result: Loaded) -> None:
+    """One plugin has been loaded, or has not."""
+    if result.error is not None:
+        _log.error("%s", result.error)
+    else:
+        _log.info("plugin %s loaded after %.0f ms", result.spec.name, result.seconds * 1000)
+
+
+def ready(running: RunningHost) -> None:
+    """All have been loaded or have failed."""
+    count = len(running.host.manager.plugins)
+    _log.info("ready: %d plugins, built in ones too", count)
+    for surface, address in running.addresses.items():
+        _log.info("%s: %s", surface, address)
+
+
+class _TextHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        word = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
+        output.problem(word + self.format(record))
+
+
+class _JsonHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        line = {
+            "t": timestamp(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["error"] = logging.Formatter().formatException(record.exc_info)
+        output.note(dumps(line))

@@ -1,0 +1,1 @@
+"""Ways into a running host from outside its process."""

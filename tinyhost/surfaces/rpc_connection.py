@@ -1,0 +1,233 @@
+"""One client of a running host: JSON-RPC 2.0 lines over a stream, both ways.
+
+Each request is answered by a task of its own, so that a slow one holds up no other. The
+connection's end cancels what it asked for. Writes are whole lines, one after the other; a
+client that does not read is waited for by its own tasks only, and loses notifications
+rather than have them pile up.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import trio
+
+from tinyhost_sdk import names, wire
+
+from .. import codec
+from ..errors import (
+    ConfigError,
+    InvalidCall,
+    NotLoaded,
+    PluginNotFound,
+    TinyhostError,
+    ToolNotFound,
+    cut,
+)
+from ..present import error_value
+
+_log = logging.getLogger(__name__)
+
+MAX_LINE = 16 * 1024 * 1024  # bytes; a tool's answer is at most about this long
+_REQUESTS_AT_ONCE = 256
+_NOTES_WAITING = 1000
+
+CANCEL = "$/cancelRequest"  # notification {"id": ...}
+TINYHOST_ERROR = -32000  # data is the error as `present.error_value` has it
+BUSY = -32001
+CONFIG_ERROR = -32003
+NOT_LOADED = -32004
+CANCELLED = -32800  # as editors have it
+
+Handler = Callable[["RpcConnection", Mapping[str, Any]], Awaitable[Any]]
+
+
+class ClientGone(TinyhostError):
+    """The client closed its connection before it answered."""
+
+    def __init__(self) -> None:
+        super().__init__("the client is gone")
+
+
+class ClientRefused(TinyhostError):
+    """The client answered with an error; the text is its own."""
+
+
+class RpcConnection:
+    """Serves `methods` to the other end of a stream. `serve` runs until it closes."""
+
+    def __init__(self, stream: trio.abc.Stream, methods: Mapping[str, Handler]) -> None:
+        self._stream = stream
+        self._methods = methods
+        rules = wire.Rules(max_line=MAX_LINE, string_ids=True)
+        self._receiver = wire.Receiver(rules, codec.loads)
+        self._running: dict[int | str, trio.CancelScope] = {}
+        self._asked: dict[int | str, _Question] = {}
+        self._last_id = 0
+        self._writing = trio.Lock()
+        self._notes, self._notes_out = trio.open_memory_channel[bytes](_NOTES_WAITING)
+        self._nursery: trio.Nursery | None = None
+        self._refusal = ""
+        self._idle = trio.Event()
+        self._idle.set()
+        self.dropped = 0  # notifications that the client was too slow for
+
+    async def serve(self) -> None:
+        """Read and answer until the client is gone; then cancel what is left."""
+        async with self._stream, trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self._send_notes)
+            try:
+                async for data in self._stream:
+                    for message in self._receiver.feed(bytes(data)):
+                        self._take(message, nursery)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass
+            for question in self._asked.values():
+                question.done.set()
+            nursery.cancel_scope.cancel()
+
+    def refuse(self, text: str) -> None:
+        """Answer what was asked before, and nothing new."""
+        self._refusal = text
+
+    async def idle(self) -> None:
+        """Return when no request is being answered."""
+        await self._idle.wait()
+
+    def start_soon(self, task: Callable[[], Awaitable[None]]) -> None:
+        """Run something until it ends or the client is gone."""
+        assert self._nursery is not None
+        self._nursery.start_soon(task)
+
+    def _take(self, message: wire.Message, nursery: trio.Nursery) -> None:
+        if type(message) is wire.Request:
+            problem = self._problem(message)
+            if problem is not None:
+                nursery.start_soon(self._send, problem)
+            else:
+                nursery.start_soon(self._answer, message)
+        elif type(message) is wire.Notification:
+            if message.method == CANCEL and isinstance(message.params, dict):
+                id = message.params.get("id")
+                scope = self._running.get(id) if isinstance(id, int | str) else None
+                if scope is not None:
+                    scope.cancel()
+        elif type(message) is wire.Response:
+            question = self._asked.pop(message.id, None)
+            if question is not None:
+                question.answer = message
+                question.done.set()
+        elif type(message) is wire.Junk:
+            text = f"not a request: {message.reason}"
+            frame = wire.failure(message.call_id, message.code, text)
+            nursery.start_soon(self._send, frame)
+
+    def _problem(self, request: wire.Request) -> bytes | None:
+        if request.id in self._running:
+            text = "a request with this id is being answered"
+            return wire.failure(request.id, names.INVALID_REQUEST, text)
+        if self._refusal:
+            return wire.failure(request.id, BUSY, self._refusal)
+        if len(self._running) >= _REQUESTS_AT_ONCE:
+            text = f"{_REQUESTS_AT_ONCE} requests are being answered already"
+            return wire.failure(request.id, BUSY, text)
+        # From now on, so that one that is cancelled at once is known.
+        self._running[request.id] = trio.CancelScope()
+        if self._idle.is_set():
+            self._idle = trio.Event()
+        return None
+
+    async def _answer(self, request: wire.Request) -> None:
+        frame = wire.failure(request.id, CANCELLED, "cancelled")
+        try:
+            with self._running[request.id]:
+                frame = await self._frame(request)
+            await self._send(frame)
+        finally:
+            del self._running[request.id]
+            if not self._running:
+                self._idle.set()
+
+    async def _frame(self, request: wire.Request) -> bytes:
+        id, handler = request.id, self._methods.get(request.method)
+        if handler is None:
+            text = f"there is no method {cut(request.method, 100)}"
+            return wire.failure(id, names.METHOD_NOT_FOUND, text)
+        params = {} if request.params is None else request.params
+        if not isinstance(params, dict):
+            return wire.failure(id, names.INVALID_PARAMS, "params must be an object")
+        try:
+            result = codec.dumps(await handler(self, params))
+        except (ToolNotFound, PluginNotFound) as error:
+            return _failure(id, TINYHOST_ERROR, error)
+        except NotLoaded as error:
+            return _failure(id, NOT_LOADED, error)
+        except ConfigError as error:
+            return _failure(id, CONFIG_ERROR, error)
+        except InvalidCall as error:
+            return _failure(id, names.INVALID_PARAMS, error)
+        except TinyhostError as error:
+            return _failure(id, TINYHOST_ERROR, error)
+        except Exception:
+            _log.exception("internal error while answering %s", request.method)
+            return wire.failure(id, names.INTERNAL_ERROR, "a fault of tinyhost itself; see its log")
+        if len(result) > MAX_LINE // 2 and len(result.encode()) > MAX_LINE - 1000:
+            text = f"the result is longer than {MAX_LINE} bytes"
+            return wire.failure(id, TINYHOST_ERROR, text)
+        return wire.success_text(id, result)
+
+    async def _send(self, frame: bytes) -> None:
+        async with self._writing:
+            try:
+                await self._stream.send_all(frame)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass  # the reader notices
+
+    async def _send_notes(self) -> None:
+        async for frame in self._notes_out:
+            await self._send(frame)
+
+    def notify(self, method: str, params: str) -> None:
+        """Send a notification, or drop it when too many wait already. params: JSON text."""
+        try:
+            self._notes.send_nowait(wire.notification(method, params))
+        except trio.WouldBlock:
+            self.dropped += 1
+
+    async def send_note(self, method: str, params: str) -> None:
+        """Send a notification, however long the client takes to read. params: JSON text."""
+        await self._send(wire.notification(method, params))
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Send a request to the client, and return its result.
+
+        Cancelled, it tells the client that nobody waits any more. Raises ClientGone, and
+        ClientRefused for an error.
+        """
+        self._last_id += 1
+        id = self._last_id
+        question = self._asked[id] = _Question()
+        try:
+            await self._send(wire.request(id, method, codec.dumps(params)))
+            await question.done.wait()
+        finally:
+            if self._asked.pop(id, None) is not None:
+                self.notify(CANCEL, codec.dumps({"id": id}))
+        if question.answer is None:
+            raise ClientGone
+        if question.answer.error is not None:
+            raise ClientRefused(question.answer.error.message)
+        return question.answer.result
+
+
+class _Question:
+    def __init__(self) -> None:
+        self.done = trio.Event()
+        self.answer: wire.Response | None = None
+
+
+def _failure(id: int | str, code: int, error: TinyhostError) -> bytes:
+    return wire.failure(id, code, str(error), error_value(error))

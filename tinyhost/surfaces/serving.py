@@ -1,0 +1,154 @@
+"""A host in service: opened, reachable, reloaded and ended as signals and clients say."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import trio
+
+from .. import paths, runtime
+from ..config import Config
+from ..errors import ConfigError, TinyhostError
+from ..layers import notices
+from ..manager import Loaded
+from ..opening import open_host
+from ..permissions import Origin
+from ..running import RunningHost
+from .control import ControlServer, claimed
+from .methods import methods_of
+from .sd_notify import notify, reloading, watchdog_interval
+
+_log = logging.getLogger(__name__)
+
+GRACE = 10.0  # seconds that calls in progress get to end
+
+# A further surface: runs until cancelled, and says when it is ready.
+Surface = Callable[..., Awaitable[None]]
+
+
+@attrs.frozen(kw_only=True)
+class Service:
+    """What is to be served.
+
+    read_config: reads the configuration, first and at every reload. directory: the project's.
+    surfaces: made with the running host once it is open. on_config: told of what was read.
+    on_loaded: called with each plugin as it is loaded or fails. on_ready: once all are.
+    """
+
+    read_config: Callable[[], Config]
+    directory: str
+    environ: Mapping[str, str]
+    grace: float = GRACE
+    surfaces: tuple[Callable[[RunningHost], Surface], ...] = ()
+    on_loaded: Callable[[Loaded], None] | None = None
+    on_ready: Callable[[RunningHost], None] | None = None
+
+
+def control_socket(config: Config, directory: str, environ: Mapping[str, str]) -> str:
+    """Where the host of that configuration listens. Raises ConfigError."""
+    root = runtime.find_root(directory, str(paths.home_dir(environ)))
+    try:
+        return runtime.socket_path(config.file, root, environ)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+async def serve(service: Service) -> None:
+    """Run a host until it is told to stop, by a client or by SIGTERM or SIGINT.
+
+    SIGHUP reloads. Raises ConfigError, HostRunning, and OSError for what cannot be listened on.
+    """
+    config = await trio.to_thread.run_sync(service.read_config)
+    _tell(config)
+    with claimed(control_socket(config, service.directory, service.environ)) as listener:
+        async with _opened(service, config) as running:
+            running.addresses["control"] = listener.getsockname()
+            control = ControlServer(listener, methods_of(running))
+            async with trio.open_nursery() as nursery:
+                await nursery.start(_signals, running)
+                await nursery.start(control.run)
+                for make in service.surfaces:
+                    await nursery.start(make(running))
+                nursery.start_soon(_watchdog, service.environ)
+                nursery.start_soon(_load, running, service)
+                await running.wait_stopping()
+                notify(service.environ, "STOPPING=1")
+                with trio.move_on_after(service.grace):
+                    await control.drain()
+                nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _opened(service: Service, config: Config) -> AsyncIterator[RunningHost]:
+    opened = open_host(
+        config,
+        directory=service.directory,
+        environ=service.environ,
+        origin=Origin.PROGRAM,
+    )
+    async with opened as host:
+        yield RunningHost(host, service.read_config)
+
+
+def _tell(config: Config) -> None:
+    for text in (*map(str, config.problems), *notices(config)):
+        _log.warning("%s", text)
+
+
+async def _load(running: RunningHost, service: Service) -> None:
+    await running.load_all(on_done=service.on_loaded)
+    running.ready.set()
+    notify(service.environ, "READY=1", f"STATUS={_summary(running)}")
+    if service.on_ready is not None:
+        service.on_ready(running)
+
+
+async def _signals(
+    running: RunningHost, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    numbers = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+    with trio.open_signal_receiver(*numbers) as signals:
+        task_status.started()
+        async for number in signals:
+            if number == signal.SIGHUP:
+                await reload(running)
+            else:
+                running.stop()
+
+
+async def reload(running: RunningHost) -> Mapping[str, Any] | None:
+    """Reload, and tell the log and the service manager; None when the configuration is bad."""
+    environ = running.host.environ
+    notify(environ, *reloading())
+    try:
+        done = await running.reload()
+    except TinyhostError as error:
+        _log.error("not reloaded: %s", error)
+        return None
+    finally:
+        notify(environ, "READY=1", f"STATUS={_summary(running)}")
+    for text in (*done["problems"], *done["notices"]):
+        _log.warning("%s", text)
+    for failed in done["failed"]:
+        _log.error("%s", failed["error"]["message"])
+    changed = {key: done[key] for key in ("loaded", "restarted", "unloaded") if done[key]}
+    words = "; ".join(f"{key} {', '.join(names)}" for key, names in changed.items())
+    _log.info("reloaded: %s", words or "nothing has changed")
+    return done
+
+
+def _summary(running: RunningHost) -> str:
+    loaded, failed = len(running.host.manager.plugins), len(running.failed())
+    return f"{loaded} plugins loaded" + (f", {failed} failed" if failed else "")
+
+
+async def _watchdog(environ: Mapping[str, str]) -> None:
+    interval = watchdog_interval(environ)
+    while interval is not None:
+        notify(environ, "WATCHDOG=1")
+        await trio.sleep(interval)
