@@ -1,0 +1,1 @@
+"""What two or more of the shipped plugins need, and nothing else."""

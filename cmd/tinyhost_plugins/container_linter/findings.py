@@ -1,0 +1,63 @@
+"""What the rules find, and how it is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+ERROR, WARNING, INFO = "error", "warning", "info"
+SEVERITIES = (ERROR, WARNING, INFO)
+_CUT = 80
+
+
+class Finding(NamedTuple):
+    """line: counted from 1. rule: its id. fix: what to do, in one line."""
+
+    severity: str
+    line: int
+    rule: str
+    message: str
+    fix: str
+
+
+def shown(text: str, most: int = _CUT) -> str:
+    """A piece of the file as it can stand in a message: one line, nothing that a terminal obeys."""
+    text = text if len(text) <= most else text[: most - 3] + "..."
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def arrange(findings: Sequence[Finding]) -> list[Finding]:
+    """Errors first, then by line; findings of one line keep the order of the rules."""
+    return sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.line))
+
+
+def report(findings: Sequence[Finding], limit: int) -> str:
+    """The findings as text: a summary, then a group for each severity."""
+    if not findings:
+        return "No issues found: the Containerfile follows the rules that were checked."
+    kept = arrange(findings)[:limit]
+    blocks = [_summary(findings)]
+    for severity in SEVERITIES:
+        group = [one for one in kept if one.severity == severity]
+        if group:
+            count = sum(one.severity == severity for one in findings)
+            blocks.append(f"--- {severity.upper()}S ({count}) ---")
+            blocks += map(_entry, group)
+    left = len(findings) - len(kept)
+    if left:
+        blocks.append(f"{left} more; call with limit={len(findings)} to see all")
+    return "\n\n".join(blocks)
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    counts = [(sum(one.severity == kind for one in findings), kind) for kind in SEVERITIES]
+    parts = (_counted(count, kind) for count, kind in counts if count)
+    return f"{_counted(len(findings), 'finding')}: {', '.join(parts)}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 or what == INFO else f"{count} {what}s"
+
+
+def _entry(one: Finding) -> str:
+    return f"[{one.severity.upper()}] Line {one.line}: {one.rule} — {one.message}\n  → {one.fix}"

@@ -1,0 +1,80 @@
+"""Rules about secrets that end up in the image or its history."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tinyhost_plugins.log_sanitizer.sanitize import sanitize
+
+from .containerfile import Containerfile, Setting, Step
+from .findings import ERROR, Finding, shown
+from .options import Options
+from .secret_files import is_secret_file
+from .secret_names import is_plain_value, is_secret_name
+
+SECRET, FILE = "hardcoded-secret", "secret-file"
+_FIX = "Use a secret mount (RUN --mount=type=secret) in the build, or the environment at run time"
+_FIX_FILE = (
+    "Use a secret mount (RUN --mount=type=secret) in the build, or mount the file at run time"
+)
+# echo root:word | chpasswd
+_CHPASSWD = re.compile(r"""\becho\s+["']?[\w-]{1,40}:[^\s:|"'$]{1,200}["']?\s*\|\s*chpasswd\b""")
+_COMMANDS = ("RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "SHELL")
+
+
+def check(file: Containerfile, _options: Options) -> Iterator[Finding]:
+    for step in file.steps():
+        for message in dict.fromkeys(_messages(step)):
+            yield Finding(ERROR, step.line, SECRET, message, _FIX)
+
+
+def _messages(step: Step) -> Iterator[str]:
+    if step.name in ("ENV", "ARG"):
+        for setting in step.settings:
+            yield from _named(step.name, setting)
+    elif step.name == "LABEL":
+        for setting in step.settings:
+            yield from _shaped(f'the value of LABEL "{shown(setting.name.text)}"', setting)
+    elif step.name in _COMMANDS:
+        yield from _in_text(f"the text of {step.name}", step.instruction.text)
+    for heredoc in step.instruction.heredocs:
+        yield from _in_text(f"the here-document of {step.name}", heredoc.text)
+
+
+def _named(instruction: str, setting: Setting) -> Iterator[str]:
+    name, value = setting.name.text, setting.value
+    if not is_secret_name(name) or (value is not None and is_plain_value(value.text)):
+        yield from _shaped(f'the value of {instruction} "{shown(name)}"', setting)
+    elif instruction == "ARG":
+        yield f'ARG "{shown(name)}" takes a secret, and build arguments stay in the history'
+    elif value is not None and value.unknown:
+        yield f'ENV "{shown(name)}" writes a secret from outside into the image'
+    else:
+        yield f'ENV "{shown(name)}" holds a secret, which anyone with the image can read'
+
+
+def _shaped(what: str, setting: Setting) -> Iterator[str]:
+    # What a variable brings in is found where the variable is set.
+    yield from _in_text(what, setting.written)
+
+
+def _in_text(what: str, text: str) -> Iterator[str]:
+    classes = set(sanitize(text).counts)
+    if _CHPASSWD.search(text):
+        classes.add("password")
+    if classes:
+        yield f"{what} holds a secret ({', '.join(sorted(classes))})"
+
+
+def files(file: Containerfile, _options: Options) -> Iterator[Finding]:
+    for step in file.steps():
+        if step.name not in ("ADD", "COPY"):
+            continue
+        for number, word in enumerate(step.words, 1):
+            if is_secret_file(word.text, target=number == len(step.words)):
+                message = (
+                    f'{step.name} puts "{shown(word.text)}" into the image, a file for secrets'
+                )
+                yield Finding(ERROR, step.line, FILE, message, _FIX_FILE)
+                break

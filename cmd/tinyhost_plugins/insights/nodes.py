@@ -1,0 +1,187 @@
+"""Nodes and the pools that configure them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .loading import Loaded
+from .objects import (
+    because,
+    condition,
+    conditions,
+    counted,
+    integer,
+    line,
+    mapping,
+    name_of,
+    objects,
+    text,
+)
+from .quantities import in_bytes, size
+from .report import Report, View
+
+_ROLE = "node-role.kubernetes.io/"
+_STATE = "machineconfiguration.openshift.io/state"
+_REASON = "machineconfiguration.openshift.io/reason"
+CONTROL_PLANE = {"control-plane", "master"}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """ready: "Ready", "NotReady" or "Unknown". troubles: pressure and the like, with reasons."""
+
+    name: str
+    ready: str
+    why: str
+    roles: tuple[str, ...]
+    troubles: tuple[tuple[str, str], ...]
+    heartbeat: str
+    raw: dict[str, Any]
+
+
+def read_nodes(loaded: Loaded) -> list[Node]:
+    """The nodes, by name."""
+    found = loaded.objects("config/node/", "config/node.json", "config/nodes.json")
+    return sorted((_node(raw) for raw in found), key=lambda node: node.name)
+
+
+def _node(raw: dict[str, Any]) -> Node:
+    known = conditions(raw)
+    ready = condition(known, "Ready")
+    labels = mapping(raw, "metadata", "labels")
+    beats = [text(entry, "lastHeartbeatTime") for entry in objects(raw, "status", "conditions")]
+    return Node(
+        name_of(raw),
+        {"True": "Ready", "False": "NotReady"}.get(ready.status, "Unknown"),
+        because(ready) if ready.status else "it has no condition Ready",
+        tuple(sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))),
+        tuple(_troubles(raw)),
+        max(beats, default=""),
+        raw,
+    )
+
+
+def _troubles(raw: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind, found in conditions(raw).items():
+        if kind != "Ready" and found.status not in ("False", ""):
+            yield kind if found.status == "True" else f"{kind}={found.status}", because(found)
+    if mapping(raw, "spec").get("unschedulable") is True:
+        yield "SchedulingDisabled", "the node is cordoned"
+    state = text(raw, "metadata", "annotations", _STATE)
+    if state not in ("", "Done"):
+        yield f"config {state}", line(text(raw, "metadata", "annotations", _REASON))
+
+
+def count_roles(found: list[Node]) -> str:
+    """ "3 nodes (3 control plane, 2 worker), 1 not ready"."""
+    control = sum(1 for node in found if CONTROL_PLANE & set(node.roles))
+    workers = sum(1 for node in found if "worker" in node.roles)
+    bad = sum(1 for node in found if node.ready != "Ready")
+    roles = f"{control} control plane, {workers} worker"
+    return f"{counted(len(found), 'node')} ({roles}), {bad or 'none'} not ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A machine config pool. degraded: why it is, or ""."""
+
+    name: str
+    degraded: str
+    row: tuple[object, ...]
+
+
+def read_pools(loaded: Loaded) -> list[Pool]:
+    """The machine config pools, by name."""
+    return sorted(map(_pool, loaded.objects("config/machineconfigpools/")), key=lambda p: p.name)
+
+
+def _pool(raw: dict[str, Any]) -> Pool:
+    known = conditions(raw)
+    name = name_of(raw)
+    bad = condition(known, "Degraded")
+    counts = (
+        integer(raw, "status", key)
+        for key in (
+            *("machineCount", "readyMachineCount"),
+            *("updatedMachineCount", "degradedMachineCount"),
+        )
+    )
+    paused = "yes" if mapping(raw, "spec").get("paused") is True else "no"
+    states = (condition(known, kind).status or "-" for kind in ("Updated", "Updating", "Degraded"))
+    why = because(bad) or "no reason is given"
+    return Pool(name, why if bad.status == "True" else "", (name, *states, paused, *counts))
+
+
+def answer(loaded: Loaded, view: View) -> str:
+    """insights_nodes."""
+    found = read_nodes(loaded)
+    report = Report(loaded, view, count_roles(found) if found else "This archive has no nodes.")
+    if found:
+        report.add("")
+        report.table(
+            ("NAME", "STATUS", "ROLES", "PROBLEMS", "CPU", "MEMORY", "ALLOCATABLE", "KUBELET"),
+            map(_row, found),
+        )
+    _reasons(report, found)
+    _pools(report, loaded)
+    _logs(report, loaded)
+    return report.text()
+
+
+def _row(node: Node) -> tuple[object, ...]:
+    status = mapping(node.raw, "status")
+    return (
+        node.name,
+        node.ready,
+        ",".join(node.roles) or "-",
+        ",".join(kind for kind, _why in node.troubles) or "-",
+        text(status, "capacity", "cpu") or "-",
+        size(in_bytes(text(status, "capacity", "memory"))),
+        size(in_bytes(text(status, "allocatable", "memory"))),
+        text(status, "nodeInfo", "kubeletVersion") or "-",
+    )
+
+
+def _reasons(report: Report, found: list[Node]) -> None:
+    lines = [f"{node.name}: {node.ready}: {node.why}" for node in found if node.ready != "Ready"]
+    lines += [f"{node.name}: {kind}: {why}" for node in found for kind, why in node.troubles]
+    if lines:
+        report.section("Reasons")
+        report.list(sorted(lines))
+
+
+def _pools(report: Report, loaded: Loaded) -> None:
+    pools = read_pools(loaded)
+    if pools:
+        report.section("Machine config pools")
+        report.table(
+            (
+                *("NAME", "UPDATED", "UPDATING", "DEGRADED", "PAUSED", "MACHINECOUNT"),
+                *("READYMACHINECOUNT", "UPDATEDMACHINECOUNT", "DEGRADEDMACHINECOUNT"),
+            ),
+            (pool.row for pool in pools),
+        )
+        report.list([f"{pool.name}: {pool.degraded}" for pool in pools if pool.degraded])
+
+
+def _logs(report: Report, loaded: Loaded) -> None:
+    """Kubelet logs are in the archive only for nodes where something was found."""
+    names = loaded.below("config/node/logs/", ".log")
+    if not names:
+        return
+    report.section("Kubelet log excerpts (the operator keeps chosen lines only)")
+    for name in names[:5]:
+        lines = loaded.text(name).splitlines()
+        errors = [entry for entry in lines if _is_error(entry)]
+        report.add(f"{name}: {counted(len(lines), 'line')}, {counted(len(errors), 'error')}")
+        report.list([f"  {line(entry, 300)}" for entry in errors[-3:]])
+    if len(names) > 5:
+        report.add(f"{len(names) - 5} more files")
+
+
+def _is_error(entry: str) -> bool:
+    """klog's severity letter: "... kubenswrapper[2296]: E1110 14:17:41 ..."."""
+    head = entry.partition("]: ")[2][:5]
+    return head[:1] in ("E", "F") and head[1:].isdigit()

@@ -1,0 +1,327 @@
+"""What each tool says about a cluster that has something wrong everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tinyhost_plugins.insights import answers, memory, objects, storage
+from tinyhost_plugins.insights.answers import Answers
+from tinyhost_plugins.insights.loading import Loaded
+from tinyhost_plugins.insights.options import Options
+from tinyhost_plugins.insights.report import Report, View
+from tinyhost_sdk import HandlerError, ToolContext
+
+Files = dict[str, Any]
+LoadFiles = Callable[[Files], Loaded]
+VIEW = View(50, 28_000)
+PLAIN = sorted(answers._PLAIN)
+
+
+def ask(tool: str, found: Loaded, view: View = VIEW) -> str:
+    return answers._PLAIN[f"insights_{tool}"](found, view)
+
+
+def test_the_summary_says_which_cluster_it_is_and_how_it_is(
+    cluster: Files, loaded: LoadFiles
+) -> None:
+    said = ask("summary", loaded(cluster))
+    assert said.startswith("OpenShift 4.18.2, cluster 11111111-2222-3333-4444-555555555555\n")
+    for part in (
+        "Channel: stable-4.18\nAvailable updates: 4.18.3\nPlatform: AWS\n",
+        "Network: OVNKubernetes 10.128.0.0/14\n",
+        "Last node heartbeat: 2026-03-01T10:00:00Z\n",
+        "2 nodes (1 control plane, 1 worker), 1 not ready\n",
+        "5 cluster operators: 2 degraded, 1 progressing, 2 available\n",
+        "machine config pools degraded: worker\n",
+        "4 pods gathered (1 Failed, 1 Pending, 2 Running)\n",
+        "Failing=True: OperatorSlow: etcd is slow\n",
+        "4.18.2 Partial 2026-03-01T08:00:00Z to now\n",
+        "clusterconfig/pods failed: no access",
+    ):
+        assert part in said
+    assert "config/id differs" not in said
+
+
+def test_the_summary_tells_when_two_ids_do_not_agree(cluster: Files, loaded: LoadFiles) -> None:
+    said = ask("summary", loaded(cluster | {"config/id": "another\n"}))
+    assert "config/id differs: another; parts may be of different clusters\n" in said
+
+
+def test_nodes_are_shown_with_pressure_reasons_pools_and_logs(
+    cluster: Files, loaded: LoadFiles
+) -> None:
+    said = ask("nodes", loaded(cluster))
+    lines = [" ".join(entry.split()) for entry in said.split("\n")]
+    assert lines[0] == "2 nodes (1 control plane, 1 worker), 1 not ready"
+    assert "cp-0 Ready master - 8 16Gi 15Gi v1.31.3" in lines
+    assert "worker-0 NotReady worker DiskPressure 8 16Gi 15Gi v1.31.3" in lines
+    assert "worker-0: NotReady: kubelet stopped posting" in lines
+    assert "worker-0: DiskPressure: disk is full" in lines
+    assert "worker - - True yes 3 2 2 1" in lines
+    assert "worker: Stuck: node worker-0 is stuck" in lines
+    assert "config/node/logs/cp-0.log: 2 lines, 1 error" in lines
+
+
+def test_a_cordoned_node_and_one_without_conditions_are_no_good(loaded: LoadFiles) -> None:
+    nodes = [
+        {"metadata": {"name": "a"}, "spec": {"unschedulable": True}},
+        {"metadata": {"name": "b"}, "status": {"conditions": [{"type": "Ready"}]}},
+    ]
+    said = ask("nodes", loaded({"config/nodes.json": {"items": nodes}}))
+    assert "2 nodes (0 control plane, 0 worker), 2 not ready" in said
+    assert "a: SchedulingDisabled: the node is cordoned" in said
+    assert "b: Unknown: it has no condition Ready" in said
+
+
+def test_an_operator_is_counted_once_and_its_reasons_are_given(
+    cluster: Files, loaded: LoadFiles
+) -> None:
+    said = ask("operators", loaded(cluster))
+    assert said.startswith("5 cluster operators: 2 degraded, 1 progressing, 2 available\n")
+    assert "Not available\ndns: dns Available\n" in said
+    assert "Degraded\ndns: dns Degraded\ningress: ingress Degraded\n" in said
+    assert "Not upgradeable\nstorage: storage Upgradeable" in said
+    assert "4.18.2" in said
+
+
+def test_etcd_is_told_from_all_that_the_archive_has(cluster: Files, loaded: LoadFiles) -> None:
+    files = cluster | {"config/etcd/status.json": {"big": "x" * 100_000}}
+    said = ask("etcd", loaded(files))
+    assert said.startswith("The cluster operator etcd is available, version 4.18.2\n")
+    for part in (
+        "Degraded=False since 2026-03-01T10:00:00Z: etcd Degraded\n",
+        "operator 4.18.2\netcd 3.5\n",
+        'unsupportedConfigOverrides: {"x": true}\n',
+        "etcd_server_slow_apply_total  etcd-cp-0      8\n",
+        "warning: etcdSlow [namespace=openshift-etcd] active",
+        "openshift-etcd: 2026-03-01T10:02:00Z Unhealthy probe 2 failed\n",
+        "etcd-cp-0: took too long\n",
+        "openshift-etcd/etcd-guard-pdb: 2 of 3 pods healthy, 0 disruptions allowed\n",
+        'config/etcd/status.json\n{"big": "xxx',
+    ):
+        assert part in said
+    rows = [" ".join(entry.split()) for entry in said.split("\n")]
+    assert "openshift-etcd/etcd-cp-0 etcd 12 Error (1) -" in rows
+    assert len(said) < 6000
+
+
+def test_storage_shows_classes_volumes_and_clusters(cluster: Files, loaded: LoadFiles) -> None:
+    said = ask("storage", loaded(cluster))
+    rows = [" ".join(entry.split()) for entry in said.split("\n")]
+    assert rows[0] == (
+        "1 storage class, 1 persistent volume, 0 claims, 1 Ceph or storage cluster in this archive"
+    )
+    assert "fast yes ebs.csi.aws.com Delete WaitForFirstConsumer true" in rows
+    assert "Persistent volumes: 1 Bound, 20Gi in all" in rows
+    assert "pv-1 20Gi Bound fast - shop/data" in rows
+    assert "Claims: none in the archive; the volumes above name 1" in rows
+    assert "openshift-storage/ceph: HEALTH_WARN OSD_NEARFULL" in rows
+
+
+def test_claims_are_shown_where_there_are_any(loaded: LoadFiles) -> None:
+    claims = [
+        {"metadata": {"name": name, "namespace": "shop"}, "status": {"phase": phase}}
+        for name, phase in (("a", "Lost"), ("b", "Bound"), ("c", "Bound"))
+    ]
+    said = storage.answer(loaded({"config/persistentvolumeclaims.json": {"items": claims}}), VIEW)
+    assert "Claims: 2 Bound, 1 Lost\n" in said
+    assert "0 storage classes" in said
+
+
+def test_memory_tells_what_was_killed_what_is_tight_and_what_is_used(
+    cluster: Files, loaded: LoadFiles
+) -> None:
+    said = memory.answer(loaded(cluster), VIEW, 0)
+    rows = [" ".join(entry.split()) for entry in said.split("\n")]
+    assert rows[0] == (
+        "1 OOM-killed container, 1 with a request of at least 80% of the limit,"
+        " among 5 containers of 4 pods"
+    )
+    assert "shop/cart-1 cart last run 3 858.3Mi 953.7Mi" in rows
+    assert "shop/cart-1 proxy now 1 1Gi 4Gi" in rows
+    assert "shop/cart-1 cart 90% 858.3Mi 953.7Mi" in rows
+    assert "2 of 5 containers have a memory limit" in rows
+    assert rows.index("openshift-etcd 953.7Mi") < rows.index("shop 512Mi")
+    assert any("kernel: oom-kill:constraint" in row for row in rows)
+    tighter = memory.answer(loaded(cluster), VIEW, 25)
+    assert "2 with a request of at least 25% of the limit" in tighter
+
+
+def test_memory_reads_lists_of_bare_containers(loaded: LoadFiles) -> None:
+    bare = {
+        "namespace": "shop",
+        "pod": "cart-1",
+        "resources": {"requests": {"memory": "90Mi"}, "limits": {"memory": "100Mi"}},
+    }
+    for key in ("containers", "items"):
+        files = {
+            "config/pod/containers.json": {key: [bare | {"container": "a"}, bare | {"name": "b"}]}
+        }
+        said = memory.answer(loaded(files), VIEW, 0)
+        assert said.startswith("0 OOM-killed containers, 2 with a request of at least 80%")
+
+
+def test_health_lists_each_issue_once_the_critical_first(cluster: Files, loaded: LoadFiles) -> None:
+    said = ask("health", loaded(cluster))
+    critical, _blank, warning = said.partition("\n\nwarning: ")
+    assert said.startswith("18 issues: 6 critical, 12 warning\n")
+    for part in (
+        "cluster version: Failing=True: OperatorSlow: etcd is slow",
+        "operator dns is not available and degraded: dns Available",
+        "operator ingress is degraded: ingress Degraded",
+        "node worker-0 is NotReady: kubelet stopped posting",
+        "machine config pool worker is degraded: Stuck: node worker-0 is stuck",
+        "alert KubeNodeNotReady [node=worker-0] active since 2026-03-01T09:00:00Z: worker-0 is not",
+    ):
+        assert f"\n- {part}" in critical
+    for part in (
+        "operator console is progressing: console Progressing",
+        "alert etcdSlow [namespace=openshift-etcd] active",
+        "node worker-0: DiskPressure: disk is full",
+        "OOM killed: shop/cart-1 cart",
+        "pod shop/cart-1: CrashLoopBackOff",
+        "pod shop/late-1: Pending: Unschedulable: no node fits",
+        "pod shop/web-1: Failed: Evicted",
+        "1 container restarted 10 times or more; openshift-etcd/etcd-cp-0 etcd 12 times",
+        "cephcluster openshift-storage/ceph: HEALTH_WARN OSD_NEARFULL",
+        "2 groups of namespaces with overlapping UID ranges; see insights_uid_overlap",
+        "event in openshift-etcd: Unhealthy (2 times), 2026-03-01T10:02:00Z: probe 2 failed",
+        "gatherer clusterconfig/pods failed: no access",
+    ):
+        assert f"\n- {part}" in warning
+    assert "Silent" not in said
+
+
+def test_a_healthy_cluster_has_no_issues(loaded: LoadFiles) -> None:
+    files = {"config/version.json": {"status": {"desired": {"version": "4.18.2"}}}}
+    said = ask("health", loaded(files))
+    assert said.startswith("No issues found in this archive.\nOpenShift 4.18.2\n")
+
+
+def test_lists_in_one_file_are_read_as_well(cluster: Files, loaded: LoadFiles) -> None:
+    def all_of(folder: str) -> Files:
+        found = (cluster[key] for key in cluster if key.rpartition("/")[0] == folder)
+        return {"items": list(found)}
+
+    lists = {
+        "config/clusterversion.json": cluster["config/version.json"],
+        "config/node.json": all_of("config/node"),
+        "config/clusteroperators.json": all_of("config/clusteroperator"),
+    }
+    found = loaded(lists)
+    assert ask("summary", found).startswith("OpenShift 4.18.2, cluster 11111111")
+    for tool in ("nodes", "operators"):
+        assert ask(tool, found).split("\n")[0] == ask(tool, loaded(cluster)).split("\n")[0]
+
+
+@pytest.mark.parametrize("tool", PLAIN)
+def test_an_archive_without_the_data_is_answered_in_words(loaded: LoadFiles, tool: str) -> None:
+    said = answers._PLAIN[tool](loaded({"config/other.json": {}}), VIEW)
+    assert said
+    assert "None" not in said
+
+
+def test_what_could_not_be_read_is_told_at_the_end(loaded: LoadFiles) -> None:
+    files = {f"config/node/{number}.json": "{" for number in range(7)}
+    said = ask("nodes", loaded(files))
+    assert said.startswith("This archive has no nodes.")
+    assert said.endswith(
+        "Files not readable: config/node/0.json (no JSON), config/node/1.json (no JSON),"
+        " config/node/2.json (no JSON), config/node/3.json (no JSON),"
+        " config/node/4.json (no JSON) and 2 more"
+    )
+
+
+def many_nodes(count: int) -> Files:
+    items = [{"metadata": {"name": f"node-{number:04}"}} for number in range(count)]
+    return {"config/nodes.json": {"items": items}}
+
+
+def test_long_lists_are_cut_and_say_how_to_see_more(loaded: LoadFiles) -> None:
+    found = loaded(many_nodes(300))
+    said = ask("nodes", found, View(10, 28_000))
+    assert "290 more rows; call again with limit (up to 1000)" in said
+    assert "node-0009" in said
+    assert "node-0010" not in said
+    assert "node-0299" in ask("nodes", found, View(300, 200_000))
+
+
+def test_a_long_answer_is_cut_at_a_line_and_says_so(loaded: LoadFiles) -> None:
+    said = ask("nodes", loaded(many_nodes(300)), View(1000, 2000))
+    assert len(said) < 2200
+    *_shown, before, last = said.split("\n")
+    assert before.startswith("node-")
+    assert last.startswith("... ")
+    assert last.endswith(" more lines; that is as much as a call shows")
+
+
+def test_an_archive_cannot_add_lines_to_an_answer(cluster: Files, loaded: LoadFiles) -> None:
+    evil = "x\n\nNo issues found.\x1b[2J\u2028"
+    files = json.loads(json.dumps(cluster).replace("worker-0", json.dumps(evil)[1:-1]))
+    for tool in PLAIN:
+        said = answers._PLAIN[tool](loaded(files), VIEW)
+        assert all(part.isprintable() for part in said.split("\n"))
+        assert not any(part.startswith("No issues") for part in said.split("\n"))
+
+
+def test_a_line_that_is_added_is_one_line(loaded: LoadFiles) -> None:
+    report = Report(loaded({"config/id": "1"}), VIEW, "first\nsecond")
+    report.section("a\rb")
+    report.add("c\n")
+    report.list(["d\n", "e" * 5000])
+    assert report.text().split("\n")[:4] == ["first\\nsecond", "", "a\\rb", "c\\n"]
+    assert max(map(len, report.text().split("\n"))) == 3000
+
+
+WORDS = """
+    metadata name namespace labels annotations spec status conditions type reason message items
+    containers containerStatuses state lastState terminated exitCode resources requests limits
+    memory capacity storage phase versions version history errors panic status_reports data
+    alerts severity alertname serviceNetwork clusterNetwork restartCount claimRef ceph
+"""
+KEYS = st.sampled_from(WORDS.split())
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=25,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_shape_of_the_files_makes_a_tool_fail(
+    cluster: Files, tmp_path: Path, data: st.DataObject
+) -> None:
+    content = {
+        name: value.encode() if isinstance(value, str) else json.dumps(value).encode()
+        for name, value in cluster.items()
+    }
+    for name in data.draw(st.lists(st.sampled_from(sorted(content)), min_size=1, max_size=8)):
+        content[name] = json.dumps(data.draw(JSON)).encode()
+    found = Loaded(tmp_path, ("", 0, 0), content=content)
+    for tool in PLAIN:
+        assert answers._PLAIN[tool](found, VIEW)
+    assert memory.answer(found, VIEW, 50)
+    assert answers.alerts.answer(found, VIEW, "")
+    assert answers.summary.after_loading(found, VIEW)
+
+
+def test_conditions_of_any_shape_are_read() -> None:
+    assert objects.conditions({"status": {"conditions": [1, {"type": "A", "status": True}]}}) == {
+        "A": objects.Condition("true", "", "", "")
+    }
+    assert objects.listed({"items": None}) == []
+    assert objects.listed([{"a": 1}, 2]) == [{"a": 1}]
+
+
+@pytest.mark.parametrize(("threshold", "limit"), [(-1, 0), (101, 0), (0, -1), (0, 1001)])
+def test_numbers_out_of_range_are_refused(threshold: int, limit: int) -> None:
+    with pytest.raises(HandlerError, match="has to be"):
+        Answers(Options()).memory(threshold, "", limit, ToolContext())
