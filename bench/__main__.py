@@ -13,7 +13,7 @@ from pathlib import Path
 
 import trio
 
-from . import go_rows, hook_rows, mcp_rows, report, startup_rows, tool_rows
+from . import audit_logs, go_rows, hook_rows, mcp_rows, report, startup_rows, tool_rows
 from .harness import Missing, Row
 from .workspace import ROOT, Workspace
 
@@ -29,6 +29,7 @@ GROUPS: dict[str, Measure] = {
     "run": startup_rows.measure_run,
     "mcp": mcp_rows.measure,
     "go": go_rows.measure,
+    "audit": audit_logs.measure,
 }
 
 

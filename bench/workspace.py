@@ -23,6 +23,7 @@ _PACKAGES = {
     "tinyhost": "tinyhost",
     "tinyhost_sdk": "sdk/tinyhost_sdk",
     "tinyhost_cli": "cmd/tinyhost_cli",
+    "tinyhost_plugins": "cmd/tinyhost_plugins",
     "bench_children": "bench/children",
 }
 # What pip writes for an entry point.
