@@ -1,0 +1,211 @@
+"""The plugin behind the wire: in memory, as a process, and behind the host."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tinyhost_sdk
+from tinyhost.config import parse_config
+from tinyhost.opening import open_host
+from tinyhost.permissions import Origin
+from tinyhost_plugins import etcd_diag
+from tinyhost_plugins.etcd_diag.plugin import build
+from tinyhost_sdk import testing
+
+from .conftest import Etcd, Saved
+from .gathers import three_pods
+
+MAIN = "from tinyhost_plugins.etcd_diag import main; main()"
+NAMES = [
+    *("etcd_diag_stats", "etcd_diag_errors", "etcd_diag_timeline", "etcd_diag_compare"),
+    *("etcd_diag_live", "etcd_diag_health", "etcd_snapshot_open", "etcd_snapshot_resources"),
+    *("etcd_snapshot_get", "etcd_snapshot_search", "etcd_snapshot_storage"),
+]
+
+
+def converse(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Start the plugin, shake hands, call the tools, let it go; the replies."""
+    requests: list[dict[str, Any]] = [{"method": "initialize", "params": {"version": "1.0"}}]
+    requests += [
+        {"method": "tool/call", "params": {"name": name, "args": args}} for name, args in calls
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    replies = []
+    for number, request in enumerate(requests, 1):
+        # One after the other, for the plugin takes two at a time.
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n")
+        process.stdin.flush()
+        replies.append(json.loads(process.stdout.readline())["result"])
+    _, complaints = process.communicate(timeout=60)
+    assert complaints == ""
+    assert process.returncode == 0
+    return replies
+
+
+def test_a_process_shakes_hands_and_answers(saved: Saved, tmp_path: Path) -> None:
+    three_pods(tmp_path)
+    hello, stats, opened, found, absent = converse(
+        ("etcd_diag_stats", {"path": str(tmp_path)}),
+        ("etcd_snapshot_open", {"path": str(saved.path)}),
+        ("etcd_snapshot_search", {"pattern": "pods/shop"}),
+        ("etcd_snapshot_open", {"path": str(tmp_path / "absent")}),
+    )
+    assert hello["id"] == "etcd-diag"
+    assert [tool["name"] for tool in hello["tools"]] == NAMES
+    assert all(tool["inputSchema"]["type"] == "object" for tool in hello["tools"])
+    assert hello["hooks"] == ["dispose"]
+    assert stats["content"].startswith("5 slow applies")
+    assert "hash ok" in opened["content"]
+    assert found["content"].startswith("1 key match")
+    assert absent["isError"] is True
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "args",
+    [
+        None,
+        {},
+        {"path": 7, "kind": 7, "pattern": 7, "sort_by": 7},
+        {"path": ".", "max": -1, "kind": "pods", "name": "x", "pattern": "x"},
+        {"path": "a\0b", "kind": "\ud800", "name": "x"},
+        {"path": "\ud800", "kind": "\ud800", "name": "\ud800"},
+        {"path": "x" * 5000, "pattern": "x"},
+    ],
+)
+def test_odd_arguments_are_answered_in_one_line(
+    name: str, args: dict[str, Any] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ETCDCTL_ENDPOINTS", "http://127.0.0.1:1")
+    with testing.drive(build(), {"etcdctl": "no-such-etcdctl"}) as driver:
+        result = driver.call_tool(name, args)
+    assert result.is_error
+    assert "\n" not in result.content
+    assert "Traceback" not in result.content
+
+
+@pytest.mark.parametrize("most", [-1, 5000, 1.5, "7", True])
+def test_a_number_out_of_its_range_is_refused(most: object, tmp_path: Path, saved: Saved) -> None:
+    three_pods(tmp_path)
+    with testing.drive(build()) as driver:
+        driver.call_tool("etcd_snapshot_open", {"path": str(saved.path)})
+        for tool, args in (
+            ("etcd_diag_errors", {"path": str(tmp_path)}),
+            ("etcd_diag_timeline", {"path": str(tmp_path)}),
+            ("etcd_snapshot_search", {"pattern": "x"}),
+        ):
+            result = driver.call_tool(tool, {**args, "max": most})
+            assert result.is_error
+            assert '"max" has to be a whole number from 0 to' in result.content
+
+
+def test_the_snapshot_is_let_go_at_the_end(saved: Saved) -> None:
+    plugin = build()
+    with testing.drive(plugin) as driver:
+        driver.call_tool("etcd_snapshot_open", {"path": str(saved.path)})
+        assert str(saved.path) in Path("/proc/self/maps").read_text()
+    assert str(saved.path) not in Path("/proc/self/maps").read_text()
+
+
+def test_opening_reports_its_progress_and_can_be_cancelled(
+    saved: Saved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tinyhost_plugins.etcd_diag.pace._REPORT", 0)
+    with testing.drive(build()) as driver:
+        driver.on_progress = lambda _: driver.cancel()
+        result = driver.call_tool("etcd_snapshot_open", {"path": str(saved.path)})
+        assert driver.progress[0].startswith("checking the hash")
+        assert result.is_error
+        assert "cancelled while" in result.content
+        assert driver.call_tool("etcd_snapshot_storage", {}).is_error
+
+
+def test_a_wrong_option_fails_the_load_and_says_why() -> None:
+    with pytest.raises(testing.RpcFailure) as caught, testing.drive(build(), {"maxKey": 5}):
+        pass
+    assert 'there is no option "maxKey"' in caught.value.message
+
+
+def test_starting_up_loads_nothing_that_a_handler_needs() -> None:
+    program = (
+        "import sys\n"
+        "from tinyhost_plugins.etcd_diag.plugin import build\n"
+        "from tinyhost_sdk import testing\n"
+        "slow = {'re', 'json', 'typing', 'pathlib', 'mmap', 'hashlib', 'subprocess',\n"
+        "        'tinyhost_plugins.etcd_diag.snapshot', 'tinyhost_plugins.etcd_diag.classes'}\n"
+        "with testing.drive(build(), {'seconds': 9}):\n"
+        "    print(sorted(slow & set(sys.modules)))\n"
+    )
+    # Without site, so that what an editable install imports does not count.
+    homes = [Path(etcd_diag.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
+    path = [*map(str, homes), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+@asynccontextmanager
+async def opened(
+    home: Path, settings: dict[str, Any]
+) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[str]]]:
+    """A host with the plugin as a process; a function that calls its tools."""
+    script = home / "config" / "plugins" / "etcd-diag"
+    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    keys = {"plugins": [["etcd-diag", {"seconds": 60}]], "settings": settings}
+    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
+    assert not config.problems, config.problems
+    async with open_host(config, origin=Origin.PERSON) as host:
+        await host.load_all(["etcd-diag"])
+        session = await host.session_start("/")
+
+        async def call(name: str, args: dict[str, Any]) -> str:
+            return (await host.call(f"plugin__etcd-diag__{name}", args, session)).content
+
+        yield call
+        await host.session_end(session)
+
+
+async def test_behind_the_host_a_running_etcd_is_asked_where_the_settings_say(
+    home: Path, etcd: Etcd
+) -> None:
+    async with opened(home, {"etcd-diag": {"env": {"ETCDCTL_ENDPOINTS": etcd.endpoint}}}) as call:
+        assert (await call("etcd_diag_live", {})).startswith("overall: OK")
+
+
+async def test_behind_the_host_a_snapshot_is_opened_and_looked_into(
+    home: Path, saved: Saved, tmp_path: Path
+) -> None:
+    gather = tmp_path / "gather"
+    three_pods(gather)
+    calls = (
+        ("etcd_snapshot_open", {"path": str(saved.path)}),
+        ("etcd_snapshot_get", {"kind": "secrets", "namespace": "shop", "name": "login"}),
+        ("etcd_diag_health", {"path": str(gather)}),
+    )
+    async with opened(home, {}) as call:
+        overview, secret, health = [await call(name, args) for name, args in calls]
+    assert f"{len(saved.keys)} keys at revision {saved.revision}" in overview
+    assert "redacted" in secret
+    assert health.startswith("overall: OK")
