@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, NamedTuple
 
 import trio
@@ -60,7 +60,7 @@ class EventBus:
         start = len(self._past) - newer
         return [self._past[index] for index in range(start, len(self._past))]
 
-    async def follow(self, seq: int) -> AsyncIterator[Event]:
+    async def follow(self, seq: int) -> AsyncGenerator[Event, None]:
         """The events after that number, for ever. One who is too slow misses the oldest.
 
         What was missed shows as a gap in `seq`.

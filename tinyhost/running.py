@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import trio
@@ -37,6 +37,8 @@ class RunningHost:
     addresses: where it can be reached, by surface; each surface adds its own.
     ready: set once the configuration's plugins are loaded or have failed. Before that no
     surface lets a call through, as a guard may not be there yet.
+    drains: called when the host is to stop; each takes nothing new for a surface, and returns
+    once everything that was asked of it has been answered.
     """
 
     def __init__(self, host: Host, reread: Callable[[], Config]) -> None:
@@ -44,6 +46,7 @@ class RunningHost:
         self.events = EventBus()
         self.addresses: dict[str, str] = {}
         self.ready = trio.Event()
+        self.drains: list[Callable[[], Awaitable[None]]] = []
         self.started = time.time()
         self._reread = reread
         self._failed: dict[str, Loaded] = {}

@@ -109,16 +109,35 @@ def key_of(config_file: str, project_root: str | None) -> str:
 
 
 def socket_path(config_file: str, project_root: str | None, environ: Mapping[str, str]) -> str:
-    """The control socket of the host with that configuration.
+    """The control socket of the host with that configuration."""
+    return f"{runtime_dir(environ)}/{key_of(config_file, project_root)}.sock"
 
-    Raises ValueError when the path is longer than a socket's may be.
+
+class Address:
+    """`with Address(path) as address`: what to bind or connect a socket to for that path.
+
+    A socket's address is short; a longer path is given by way of its folder's descriptor,
+    where the system has that. Raises OSError for a folder that cannot be opened.
     """
-    path = f"{runtime_dir(environ)}/{key_of(config_file, project_root)}.sock"
-    if len(os.fsencode(path)) > _SOCKET_MAX:
-        raise ValueError(
-            f"{path} is too long for a socket; set TINYHOST_RUNTIME_DIR to a shorter folder"
-        )
-    return path
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._folder = -1
+
+    def __enter__(self) -> str:
+        if len(os.fsencode(self._path)) <= _SOCKET_MAX:
+            return self._path
+        if not os.path.isdir("/proc/self/fd"):  # noqa: PTH112
+            raise OSError(
+                f"{self._path} is too long for a socket; set TINYHOST_RUNTIME_DIR to a shorter folder"
+            )
+        folder, name = os.path.split(self._path)
+        self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return f"/proc/self/fd/{self._folder}/{name}"
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder >= 0:
+            os.close(self._folder)
 
 
 def find_socket(
@@ -131,8 +150,5 @@ def find_socket(
     file = plain_config_file(environ, config_file)
     if file is None:
         return None
-    try:
-        path = socket_path(file, find_root(directory, home_of(environ)), environ)
-    except ValueError:
-        return None
+    path = socket_path(file, find_root(directory, home_of(environ)), environ)
     return path if os.path.exists(path) else None  # noqa: PTH110

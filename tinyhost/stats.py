@@ -74,7 +74,7 @@ def _family(pid: int) -> list[int]:
 def _children(pid: int) -> list[int]:
     children: list[int] = []
     try:
-        for task in os.listdir(f"/proc/{pid}/task"):
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
             with open(f"/proc/{pid}/task/{task}/children") as file:  # noqa: PTH123
                 children += map(int, file.read().split())
     except OSError:

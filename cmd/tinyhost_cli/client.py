@@ -59,7 +59,8 @@ class Client:
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.settimeout(timeout)
-            self._socket.connect(path)
+            with runtime.Address(path) as address:
+                self._socket.connect(address)
         except BaseException:
             self._socket.close()
             raise
@@ -88,7 +89,7 @@ class Client:
         """Call a method and return its result.
 
         raw: further members of params, as JSON text. handlers: what to do with the host's notifications and requests meanwhile, by method;
-        a request's answer is what its handler returns. Raises HostError and HostGone.
+        a request's answer is what its handler returns, and an OSError from it is an error. Raises HostError and HostGone.
         """
         self._last_id += 1
         self._send(wire.request(self._last_id, method, self._params(params, raw or {})))
@@ -119,7 +120,7 @@ class Client:
         except OSError as error:
             if id is not None:
                 self._send(wire.failure(id, -32000, str(error)))
-            raise
+            return
         if id is not None:
             self._send(wire.success(id, result))
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 import trio
 
+from .. import runtime
 from ..errors import TinyhostError
 from .rpc_connection import Handler, RpcConnection
 
@@ -81,7 +82,8 @@ def _listening(path: str) -> Iterator[socket.socket]:
     try:
         before = os.umask(0o177)
         try:
-            listener.bind(path)
+            with runtime.Address(path) as address:
+                listener.bind(address)
         finally:
             os.umask(before)
         listener.listen(_BACKLOG)

@@ -1,14 +1,16 @@
 """One client of a running host: JSON-RPC 2.0 lines over a stream, both ways.
 
 Each request is answered by a task of its own, so that a slow one holds up no other. The
-connection's end cancels what it asked for. Writes are whole lines, one after the other; a
-client that does not read is waited for by its own tasks only, and loses notifications
-rather than have them pile up.
+connection's end cancels what it asked for. One task writes, so that a cancellation never cuts
+a line in two. A client that does not read is waited for by its own tasks only; it loses
+notifications rather than have them pile up, and what it writes is not read until it has
+taken what its bad lines were answered with.
 """
 
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -66,8 +68,9 @@ class RpcConnection:
         self._running: dict[int | str, trio.CancelScope] = {}
         self._asked: dict[int | str, _Question] = {}
         self._last_id = 0
-        self._writing = trio.Lock()
-        self._notes, self._notes_out = trio.open_memory_channel[bytes](_NOTES_WAITING)
+        self._out: deque[tuple[bytes, trio.Event | None]] = deque()  # frames; told when written
+        self._more = trio.Event()
+        self._notes = 0  # of the frames, those that nobody waits for
         self._nursery: trio.Nursery | None = None
         self._refusal = ""
         self._idle = trio.Event()
@@ -78,11 +81,13 @@ class RpcConnection:
         """Read and answer until the client is gone; then cancel what is left."""
         async with self._stream, trio.open_nursery() as nursery:
             self._nursery = nursery
-            nursery.start_soon(self._send_notes)
+            nursery.start_soon(self._write)
             try:
                 async for data in self._stream:
                     for message in self._receiver.feed(bytes(data)):
-                        self._take(message, nursery)
+                        problem = self._take(message, nursery)
+                        if problem is not None:
+                            await self._send(problem)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
                 pass
             for question in self._asked.values():
@@ -102,17 +107,17 @@ class RpcConnection:
         assert self._nursery is not None
         self._nursery.start_soon(task)
 
-    def _take(self, message: wire.Message, nursery: trio.Nursery) -> None:
+    def _take(self, message: wire.Message, nursery: trio.Nursery) -> bytes | None:
+        """Act on a message. Returns the answer to one that is refused."""
         if type(message) is wire.Request:
             problem = self._problem(message)
             if problem is not None:
-                nursery.start_soon(self._send, problem)
-            else:
-                nursery.start_soon(self._answer, message)
+                return problem
+            nursery.start_soon(self._answer, message)
         elif type(message) is wire.Notification:
             if message.method == CANCEL and isinstance(message.params, dict):
                 id = message.params.get("id")
-                scope = self._running.get(id) if isinstance(id, int | str) else None
+                scope = self._running.get(id) if type(id) in (int, str) else None
                 if scope is not None:
                     scope.cancel()
         elif type(message) is wire.Response:
@@ -122,8 +127,8 @@ class RpcConnection:
                 question.done.set()
         elif type(message) is wire.Junk:
             text = f"not a request: {message.reason}"
-            frame = wire.failure(message.call_id, message.code, text)
-            nursery.start_soon(self._send, frame)
+            return wire.failure(message.call_id, message.code, text)
+        return None
 
     def _problem(self, request: wire.Request) -> bytes | None:
         if request.id in self._running:
@@ -180,22 +185,35 @@ class RpcConnection:
         return wire.success_text(id, result)
 
     async def _send(self, frame: bytes) -> None:
-        async with self._writing:
-            try:
-                await self._stream.send_all(frame)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                pass  # the reader notices
+        """Return once it is written, or cannot be. Cancelled, it is written all the same."""
+        written = trio.Event()
+        self._out.append((frame, written))
+        self._more.set()
+        await written.wait()
 
-    async def _send_notes(self) -> None:
-        async for frame in self._notes_out:
-            await self._send(frame)
+    async def _write(self) -> None:
+        while True:
+            await self._more.wait()
+            self._more = trio.Event()
+            while self._out:
+                frame, written = self._out.popleft()
+                try:
+                    await self._stream.send_all(frame)
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    pass  # the reader notices
+                if written is None:
+                    self._notes -= 1
+                else:
+                    written.set()
 
     def notify(self, method: str, params: str) -> None:
         """Send a notification, or drop it when too many wait already. params: JSON text."""
-        try:
-            self._notes.send_nowait(wire.notification(method, params))
-        except trio.WouldBlock:
+        if self._notes >= _NOTES_WAITING:
             self.dropped += 1
+            return
+        self._notes += 1
+        self._out.append((wire.notification(method, params), None))
+        self._more.set()
 
     async def send_note(self, method: str, params: str) -> None:
         """Send a notification, however long the client takes to read. params: JSON text."""

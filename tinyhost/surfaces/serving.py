@@ -13,7 +13,7 @@ import trio
 
 from .. import paths, runtime
 from ..config import Config
-from ..errors import ConfigError, TinyhostError
+from ..errors import TinyhostError
 from ..layers import notices
 from ..manager import Loaded
 from ..opening import open_host
@@ -50,12 +50,9 @@ class Service:
 
 
 def control_socket(config: Config, directory: str, environ: Mapping[str, str]) -> str:
-    """Where the host of that configuration listens. Raises ConfigError."""
+    """Where the host of that configuration listens."""
     root = runtime.find_root(directory, str(paths.home_dir(environ)))
-    try:
-        return runtime.socket_path(config.file, root, environ)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
+    return runtime.socket_path(config.file, root, environ)
 
 
 async def serve(service: Service) -> None:
@@ -65,10 +62,12 @@ async def serve(service: Service) -> None:
     """
     config = await trio.to_thread.run_sync(service.read_config)
     _tell(config)
-    with claimed(control_socket(config, service.directory, service.environ)) as listener:
+    path = control_socket(config, service.directory, service.environ)
+    with claimed(path) as listener:
         async with _opened(service, config) as running:
-            running.addresses["control"] = listener.getsockname()
+            running.addresses["control"] = path
             control = ControlServer(listener, methods_of(running))
+            running.drains.append(control.drain)
             async with trio.open_nursery() as nursery:
                 await nursery.start(_signals, running)
                 await nursery.start(control.run)
@@ -79,8 +78,14 @@ async def serve(service: Service) -> None:
                 await running.wait_stopping()
                 notify(service.environ, "STOPPING=1")
                 with trio.move_on_after(service.grace):
-                    await control.drain()
+                    await _drained(running)
                 nursery.cancel_scope.cancel()
+
+
+async def _drained(running: RunningHost) -> None:
+    async with trio.open_nursery() as nursery:
+        for drain in running.drains:
+            nursery.start_soon(drain)
 
 
 @asynccontextmanager
