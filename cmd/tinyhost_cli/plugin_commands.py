@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import completion, output
+from tinyhost_cli import attached, completion, output
 from tinyhost_cli.common import host_options, read_config, resolver, setup_options
 from tinyhost_cli.lazy import LazyGroup
 from tinyhost_cli.setup import Setup
@@ -53,10 +53,11 @@ plugin = LazyGroup(
 def list_plugins(setup: Setup, everything: bool) -> None:
     """List the configured plugins, in the order in which they are loaded, and the packages.
 
-    No plugin is started. Of options, only the names are shown.
+    No plugin is started. Of options, only the names are shown. Where a host is running, what it
+    has loaded is shown as well.
     """
     config = read_config(setup)
-    rows = _listed(config, everything)
+    rows = _with_running(setup, _listed(config, everything))
     if setup.as_json:
         output.emit({"plugins": rows})
         return
@@ -64,11 +65,12 @@ def list_plugins(setup: Setup, everything: bool) -> None:
         output.problem("no plugins are configured; to add one: tinyhost plugin enable NAME")
         return
     output.table(
-        ("NAME", "STATE", "SOURCE", "PROGRAM", "OPTIONS"),
+        ("NAME", "STATE", "RUNNING", "SOURCE", "PROGRAM", "OPTIONS"),
         [
             (
                 row["name"],
                 row["state"],
+                row["running"]["state"] if row["running"] else "-",
                 row["source"] or "-",
                 row["path"] or row["problem"] or "-",
                 ", ".join(row["options"]) or "-",
@@ -76,6 +78,24 @@ def list_plugins(setup: Setup, everything: bool) -> None:
             for row in rows
         ],
     )
+
+
+def _with_running(setup: Setup, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with what a running host has of each plugin, and those that it alone has."""
+    answer = attached.ask_host(setup, "plugin/list", {})
+    loaded = {plugin["name"]: plugin for plugin in answer[0]["plugins"]} if answer else {}
+    listed = {row["name"] for row in rows}
+    by_hand = [
+        {"name": name, "state": "loaded", "path": plugin["path"] or None, "source": None}
+        | {"problem": None, "options": []}
+        for name, plugin in loaded.items()
+        if name not in listed and plugin["dialect"] != "builtin"
+    ]
+    return [{**row, "running": _running(loaded.get(row["name"]))} for row in [*rows, *by_hand]]
+
+
+def _running(plugin: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return {key: plugin[key] for key in ("id", "state", "pid", "version")} if plugin else None
 
 
 def _listed(config: Config, everything: bool) -> list[dict[str, Any]]:
@@ -131,20 +151,29 @@ def info(setup: Setup, name: str, start: bool) -> int:
     state, package = _state(config, name), find_package(config, name, program.path)
     if program.error and not entry and not package and state == "not configured":
         raise program.error
-    loaded = load_one(setup, config, name) if start else None
+    loaded = _loaded_in_host(setup, name)
+    if start and loaded is None:
+        loaded = plugin_value(load_one(setup, config, name))
     if setup.as_json:
         value = _info_value(config, name, entry, program)
         value["package"] = package_value(package) if package else None
-        output.emit({**value, **({"loaded": plugin_value(loaded)} if loaded else {})})
+        output.emit({**value, **({"loaded": loaded} if loaded else {})})
         return 0
     output.facts(name, _info_facts(config, name, entry, program))
     if package:
         output.facts("package", package_facts(package))
     if loaded:
-        output.facts("as loaded", info_facts(plugin_value(loaded)))
+        output.facts("as loaded", info_facts(loaded))
     if program.error and not start:
         output.problem(str(program.error))
     return 0
+
+
+def _loaded_in_host(setup: Setup, name: str) -> dict[str, Any] | None:
+    """The plugin as a running host has it loaded."""
+    answer = attached.ask_host(setup, "plugin/list", {})
+    found = [plugin for plugin in answer[0]["plugins"] if plugin["name"] == name] if answer else []
+    return found[0] if found else None
 
 
 def _state(config: Config, name: str) -> str:

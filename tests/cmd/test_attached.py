@@ -336,6 +336,9 @@ def test_plugins_are_loaded_restarted_and_unloaded(
     assert done.stdout.splitlines()[0] == "mine loaded"
     assert served("tool", "call", "plugin__mine__say").stdout == "hello"
     first = served.pids()["mine"]
+    [row] = served.json("plugin", "list")["plugins"]
+    assert (row["state"], row["running"]["pid"]) == ("loaded", first)
+    assert served.json("plugin", "info", "mine")["loaded"]["pid"] == first
     [again] = served.json("plugin", "load", "mine", code=1)["plugins"]
     assert again["error"]["type"] == "PluginAlreadyLoaded"
     [restarted] = served.json("plugin", "restart", "mine")["plugins"]

@@ -177,8 +177,8 @@ def test_list_shows_the_configured_plugins_and_starts_none(tinyhost: Cli) -> Non
     )
     text = tinyhost.ok("plugin", "list")
     assert rows(text)[:2] == [
-        ["mine", "enabled", "plugin folder", str(program), "token"],
-        ["gone", "enabled", "-", "not found", "-"],
+        ["mine", "enabled", "-", "plugin folder", str(program), "token"],
+        ["gone", "enabled", "-", "-", "not found", "-"],
     ]
     assert rows(text)[2][:2] == ["safety-net", "disabled"]
     assert "secret-word" not in text
@@ -196,6 +196,7 @@ def test_list_as_json(tinyhost: Cli) -> None:
             "source": "plugin folder",
             "problem": None,
             "options": ["a"],
+            "running": None,
         },
         {
             "name": "handoff",
@@ -204,6 +205,7 @@ def test_list_as_json(tinyhost: Cli) -> None:
             "source": "built in",
             "problem": None,
             "options": [],
+            "running": None,
         },
     ]
 
