@@ -61,10 +61,14 @@ if TYPE_CHECKING:
     from .model import Timeouts as Timeouts
     from .model import ToolResult as ToolResult
     from .model import ToolSpec as ToolSpec
+    from .offers import NotOffered as NotOffered
+    from .offers import Offers as Offers
     from .opening import open_host as open_host
+    from .outcomes import Caller as Caller
     from .permissions import Action as Action
     from .permissions import Origin as Origin
     from .plugin import Plugin as Plugin
+    from .running import RunningHost as RunningHost
 
 _HOME = {
     "builtins.base": ("BuiltinPlugin", "BuiltinTool"),
@@ -109,9 +113,12 @@ _HOME = {
         "ToolResult",
         "ToolSpec",
     ),
+    "offers": ("NotOffered", "Offers"),
     "opening": ("open_host",),
+    "outcomes": ("Caller",),
     "permissions": ("Action", "Origin"),
     "plugin": ("Plugin",),
+    "running": ("RunningHost",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605

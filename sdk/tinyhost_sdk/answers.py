@@ -46,9 +46,10 @@ def _permission_ask(value: "Any", _event: "Any") -> "Answer":
         return {"allowed": value}
     if not isinstance(value, events.PermissionOutput):
         raise _refuse(names.PERMISSION_ASK, value, "True, False, None or a PermissionOutput")
+    said: dict[str, object] = {"ask": True} if value.ask else {"allowed": value.allowed}
     if value.reason:
-        return {"allowed": value.allowed, "reason": value.reason}
-    return {"allowed": value.allowed}
+        said["reason"] = value.reason
+    return said
 
 
 def _shell_env(value: "Any", _event: "Any") -> "Answer":

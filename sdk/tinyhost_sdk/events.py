@@ -252,17 +252,27 @@ class SessionStartOutput(Frozen):
 
 
 class PermissionOutput(Frozen):
-    """A verdict. `reason` is shown to the person, and to the model on a denial."""
+    """A verdict. `reason` is shown to the person, and to the model on a denial.
 
-    __slots__ = ("allowed", "reason")
-    allowed: bool
+    ask: have the person asked, whatever rule allows the call; then `allowed` is None. A host
+    that does not know it takes it for a denial.
+    """
+
+    __slots__ = ("allowed", "ask", "reason")
+    allowed: "bool | None"
     reason: str
+    ask: bool
 
-    def __init__(self, allowed: bool, reason: str = "") -> None:
-        if type(allowed) is not bool or type(reason) is not str:
+    def __init__(
+        self, allowed: "bool | None" = None, reason: str = "", *, ask: bool = False
+    ) -> None:
+        if (type(allowed) is not bool and allowed is not None) or type(reason) is not str:
             raise TypeError("a PermissionOutput is made of True or False, and a text as reason")
+        if type(ask) is not bool or ask is (allowed is not None):
+            raise TypeError("a PermissionOutput has either True or False, or ask=True")
         _set(self, "allowed", allowed)
         _set(self, "reason", reason)
+        _set(self, "ask", ask)
 
 
 class ShellEnvOutput(Frozen):

@@ -124,6 +124,8 @@ AFTER = ToolExecuteAfter("s", "t", "old", True)
         ("permission.ask", False, {"allowed": False}),
         ("permission.ask", PermissionOutput(False, "no"), {"allowed": False, "reason": "no"}),
         ("permission.ask", PermissionOutput(True), {"allowed": True}),
+        ("permission.ask", PermissionOutput(ask=True), {"ask": True}),
+        ("permission.ask", PermissionOutput(ask=True, reason="?"), {"ask": True, "reason": "?"}),
         ("shell.env", {"A": "1", "B": None}, {"env": {"A": "1", "B": None}}),
         ("shell.env", ShellEnvOutput({"A": ""}), {"env": {"A": ""}}),
         ("shell.env", ShellEnv(env={"A": "1"}).env, {"env": {"A": "1"}}),
@@ -185,6 +187,9 @@ def test_any_other_return_value_is_refused_with_what_is_allowed(hook, value, tex
     [
         (lambda: PermissionOutput("no"), "True or False"),
         (lambda: PermissionOutput(False, None), "a text as reason"),
+        (lambda: PermissionOutput(), "either True or False, or ask=True"),
+        (lambda: PermissionOutput(True, ask=True), "either True or False, or ask=True"),
+        (lambda: PermissionOutput(ask="yes"), "either True or False, or ask=True"),
         (lambda: SessionStartOutput([1]), "additional_context must be strings"),
         (lambda: ToolExecuteBeforeOutput(tool_args=3), "tool_args must be a string, not 3"),
         (lambda: ToolExecuteAfterOutput(b"x"), "output must be a string"),
