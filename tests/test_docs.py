@@ -34,7 +34,7 @@ def run_blocks(page: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_page_with_python_is_run_here() -> None:
     with_python = {page.name for page in PAGES if blocks(page, "python")}
-    assert with_python == {"README.md", "writing-plugins.md", "builtins.md", "journal.md"}
+    assert with_python == {"README.md", "writing-plugins.md", "builtins.md", "journal.md", "http.md"}
 
 
 # --- README.md
@@ -133,6 +133,12 @@ def test_the_builtins_of_the_page_are_made(tmp_path: Path) -> None:
     page = ROOT / "docs" / "builtins.md"
     plugins = run_blocks(page, {"environ": {}, "state_dir": tmp_path})["plugins"]
     assert len(plugins) == 4
+
+
+def test_the_service_of_the_http_page_is_made() -> None:
+    service = run_blocks(ROOT / "docs" / "http.md", {})["service"]
+    assert len(service.surfaces) == 1
+    assert service.read_config().file
 
 
 def test_the_program_of_the_journal_page_writes_its_records(tmp_path: Path) -> None:

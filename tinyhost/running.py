@@ -24,11 +24,14 @@ from .layers import notices
 from .manager import Loaded
 from .model import PluginInfo, PluginSpec
 from .opening import set_shell_hooks
+from .outcomes import Caller, Session
 from .plugin import Plugin, StartedPlugin
 from .present import loaded_value, plugin_value
 from .redaction import secrets_in
 from .reload import plan
 from .stats import Latencies, usage
+
+_SESSIONS = 256  # that clients began and have not ended
 
 
 class RunningHost:
@@ -54,6 +57,8 @@ class RunningHost:
         self._cleaner = Cleaner(secrets_in(host.environ))
         self._changing = trio.Lock()
         self._stopping = trio.Event()
+        self._reloading = trio.CancelScope()
+        self._begun: dict[str, Session] = {}  # by clients; the longest unused comes first
         host.manager.observers.append(self._observed)
         host.manager.offers.listeners.append(self._noticed)
         host.record_listeners.append(self._recorded)
@@ -62,8 +67,13 @@ class RunningHost:
 
     def _recorded(self, session_id: str, kind: str, fields: Mapping[str, Any]) -> None:
         self._latencies.record(kind, fields)
-        if kind not in ("load", "exit"):  # which come once, from _observed, not by session
-            self.events.publish(kind, self._cleaner.fields(fields), session_id)
+        if kind in ("load", "exit"):  # which come once, from _observed, not by session
+            return
+        self.events.publish(kind, self._cleaner.fields(fields), session_id)
+        if session_id in self._begun:
+            session = self._begun.pop(session_id)
+            if (kind, fields.get("event")) != ("session", "end"):
+                self._begun[session_id] = session
 
     def _observed(self, event: str, plugin: Plugin, text: str) -> None:
         if event == "unloaded":
@@ -119,6 +129,21 @@ class RunningHost:
     def begun(self, session_id: str) -> bool:
         """Whether a session of that id has begun and not ended."""
         return any(session.id == session_id for session in self.host.sessions)
+
+    async def session_start(
+        self, directory: str, session_id: str | None = None, caller: Caller | None = None
+    ) -> Session:
+        """Begin a session that whoever asked for it is to end; see Host.session_start.
+
+        An agent that is killed never ends its own. Where there are too many, those that have
+        not been used for longest are ended; what is done in them later is still judged.
+        """
+        session = await self.host.session_start(directory, session_id, caller)
+        self._begun[session.id] = session
+        while len(self._begun) > _SESSIONS:
+            oldest = self._begun.pop(next(iter(self._begun)))
+            await self.host.session_end(oldest)
+        return session
 
     async def invoke_hook(
         self,
@@ -237,21 +262,30 @@ class RunningHost:
         """Read the configuration anew, and change what has changed in it.
 
         Plugins that were loaded by hand stay. Raises ConfigError, and then nothing changes.
+        One that has begun is done to its end, also when nobody waits for it any more, unless
+        the host stops.
         """
         async with self._changing:
-            new = await trio.to_thread.run_sync(self._reread)
-            loaded = {plugin.name for plugin in self.host.manager.plugins}
-            todo = plan(self.host.config, new, loaded)
-            self.host.reconfigure(new)
-            set_shell_hooks(self.host, new)
-            for name in self._failed.keys() - {spec.name for spec in new.specs}:
-                del self._failed[name]
-                self.host.dismiss(name)
-            for spec in todo.load:
-                self.host.expect(spec.name)
-            await self._swap(todo.unload, [spec.name for spec in todo.restart])
-            results = await self._load([*todo.restart, *todo.load])
-            self.host.manager.arrange([spec.name for spec in new.specs])
+            with trio.CancelScope(shield=not self.stopping) as self._reloading:
+                done = await self._reload()
+        return done
+
+    async def _reload(self) -> dict[str, Any]:
+        new = await trio.to_thread.run_sync(self._reread)
+        plugins = self.host.manager.plugins
+        # What is built in stays, whether the configuration names it or not.
+        loaded = {plugin.name for plugin in plugins if isinstance(plugin, StartedPlugin)}
+        todo = plan(self.host.config, new, loaded)
+        self.host.reconfigure(new)
+        set_shell_hooks(self.host, new)
+        for name in self._failed.keys() - {spec.name for spec in new.specs}:
+            del self._failed[name]
+            self.host.dismiss(name)
+        for spec in todo.load:
+            self.host.expect(spec.name)
+        await self._swap(todo.unload, [spec.name for spec in todo.restart])
+        results = await self._load([*todo.restart, *todo.load])
+        self.host.manager.arrange([spec.name for spec in new.specs])
         restarted = {spec.name for spec in todo.restart}
         done = {
             "loaded": [r.spec.name for r in results if r.plugin and r.spec.name not in restarted],
@@ -278,6 +312,7 @@ class RunningHost:
     def stop(self) -> None:
         """Ask the host to stop."""
         self._stopping.set()
+        self._reloading.shield = False
 
     @property
     def stopping(self) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     _Maker = Callable[[RunningHost], Surface]
 
-_LOOPBACK = "127.0.0.1:0"
+_LOOPBACK = "127.0.0.1:4096"
 
 
 @click.command()
@@ -29,13 +28,16 @@ _LOOPBACK = "127.0.0.1:0"
     metavar="[HOST:PORT]",
     is_flag=False,
     flag_value=_LOOPBACK,
-    help="Serve HTTP too; without HOST:PORT on any free port of this machine alone.",
+    help=f"Serve HTTP too, with MCP at /mcp and a page at /. Without HOST:PORT at {_LOOPBACK}.",
 )
 @click.option("--mcp", is_flag=True, help="Speak MCP on standard input and output, too.")
+@click.option("--otel", is_flag=True, help="Send spans of sessions, hooks and calls by OTLP.")
 @click.option("--grace", metavar="TIME", help='How long calls get to end at a stop, as "10s".')
 @click.option("--foreground", is_flag=True, help="Stay in the foreground, which is the default.")
 @serve_options
-def serve(setup: Setup, http: str | None, mcp: bool, grace: str | None, foreground: bool) -> int:
+def serve(
+    setup: Setup, http: str | None, mcp: bool, otel: bool, grace: str | None, foreground: bool
+) -> int:
     """Load the configured plugins and keep them, until stopped.
 
     Commands that start plugins use those of this host from then on, as long as they are called
@@ -57,7 +59,7 @@ def serve(setup: Setup, http: str | None, mcp: bool, grace: str | None, foregrou
         directory=os.path.abspath(setup.directory or "."),  # noqa: PTH100
         environ=dict(os.environ),
         grace=GRACE if grace is None else _seconds(grace),
-        surfaces=tuple(_surfaces(http, mcp)),
+        surfaces=tuple(_surfaces(http, mcp, otel)),
         on_loaded=serve_log.loaded,
         on_ready=serve_log.ready,
     )
@@ -80,26 +82,23 @@ def _seconds(text: str) -> float:
         raise click.UsageError(f"The value of --grace cannot be used: {error}.") from None
 
 
-def _surfaces(http: str | None, mcp: bool) -> list[_Maker]:
+def _surfaces(http: str | None, mcp: bool, otel: bool) -> list[_Maker]:
     makers: list[_Maker] = []
+    if otel:
+        from tinyhost.surfaces.otel import otel_surface
+
+        makers.append(otel_surface())
     if http is not None:
-        makers.append(_needing("http", "tinyhost.surfaces.http", "http_surface")(http))
+        makers.append(_http(http))
     if mcp:
-        makers.append(_needing("mcp", "tinyhost.surfaces.mcp", "mcp_stdio")())
+        from tinyhost.surfaces.mcp import mcp_stdio
+
+        makers.append(mcp_stdio())
     return makers
 
 
-def _needing(extra: str, module: str, name: str) -> Any:
-    """What a module has under a name. The module needs more than tinyhost itself does."""
-    import importlib
+def _http(bind: str) -> _Maker:
+    from tinyhost.surfaces.http import PAGE, http_surface
+    from tinyhost.surfaces.mcp import is_installed, mcp_app
 
-    try:
-        return getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("tinyhost"):
-            raise
-        text = (
-            f"{error.name} is missing, which --{extra} needs; install it with:"
-            f" {sys.executable} -m pip install 'tinyhost-runtime[{extra}]'"
-        )
-        raise click.ClickException(text) from None
+    return http_surface(bind, mounts={"/mcp": mcp_app} if is_installed() else {}, pages=PAGE)

@@ -45,6 +45,17 @@ def ready(running: RunningHost) -> None:
     _log.info("ready: %d plugins, built in ones too", count)
     for surface, address in running.addresses.items():
         _log.info("%s: %s", surface, address)
+    if sys.stderr.isatty() and "http" in running.addresses:
+        _show_page(running.addresses["http"], running.addresses["httpToken"])
+
+
+def _show_page(address: str, token_file: str) -> None:
+    """At a terminal only: a log that is kept must not hold the token."""
+    from pathlib import Path
+
+    from tinyhost.surfaces.http.access import page_url, read_token
+
+    output.note(f"tinyhost: open {page_url(address, read_token(Path(token_file)))}")
 
 
 class _TextHandler(logging.Handler):

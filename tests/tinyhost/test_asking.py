@@ -204,3 +204,31 @@ async def test_a_project_answer_that_was_not_offered_counts_for_the_session() ->
         settled = await consent.settle(ask(RULE), bash(), "s")
         assert settled.explain() == "the person allows it, always for this session"
     assert len(asker.questions) == 1
+
+
+async def test_each_caller_asks_its_own_person_side_by_side() -> None:
+    both = trio.Event()
+    waiting = 0
+
+    class Slow(Scripted):
+        async def ask(self, question: Question) -> Reply:
+            nonlocal waiting
+            waiting += 1
+            if waiting == 2:
+                both.set()
+            await both.wait()
+            return await super().ask(question)
+
+    first, second = Slow(Reply.ONCE), Slow(Reply.NO)
+    consent = Consent(Scripted(), never_saved)
+    settled: dict[str, Action] = {}
+
+    async def settle(name: str, asker: Slow) -> None:
+        settled[name] = (await consent.settle(ask(), bash(name), name, asker)).action
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(settle, "first", first)
+            nursery.start_soon(settle, "second", second)
+    assert settled == {"first": Action.ALLOW, "second": Action.DENY}
+    assert [len(first.questions), len(second.questions)] == [1, 1]

@@ -24,6 +24,7 @@ _BACKLOG = 64
 _CLIENTS = 256
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 _PATIENCE = 0.5  # seconds
+_GONE_ALREADY = (errno.ECONNABORTED, errno.EPROTO)
 
 
 class HostRunning(TinyhostError):
@@ -78,7 +79,7 @@ def _pid_in(lock: int) -> int:
 def _listening(path: str) -> Iterator[socket.socket]:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    listener = socket.socket(socket.AF_UNIX)
     try:
         before = os.umask(0o177)
         try:
@@ -143,6 +144,8 @@ async def _accept(sockets: trio.socket.SocketType) -> trio.socket.SocketType:
         try:
             client, _ = await sockets.accept()
         except OSError as error:
+            if error.errno in _GONE_ALREADY:
+                continue
             if error.errno not in _OUT_OF_DESCRIPTORS:
                 raise
             _log.warning("no client can be taken: %s", error)
@@ -153,8 +156,10 @@ async def _accept(sockets: trio.socket.SocketType) -> trio.socket.SocketType:
 
 def peer_uid(client: trio.socket.SocketType) -> int:
     """The user of the process at the other end, or -1 where the system does not tell."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
-        return -1
-    _pid, uid, _gid = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, option, 12))
+    if (option := getattr(socket, "SO_PEERCRED", None)) is not None:
+        _pid, uid, _gid = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, option, 12))
+    elif (option := getattr(socket, "LOCAL_PEERCRED", None)) is not None:  # macOS and the BSDs
+        _version, uid = struct.unpack("2I", client.getsockopt(0, option, 8))
+    else:
+        uid = -1
     return int(uid)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -87,12 +88,16 @@ async def _stop(running: RunningHost, _client: RpcConnection, _params: Params) -
 
 @_method("events/follow")
 async def _follow(running: RunningHost, client: RpcConnection, params: Params) -> Any:
+    if client.following:
+        raise InvalidCall("this connection follows the events already")
     last = running.events.last
     since = min(params.number("since", last), last)
+    client.following = True
 
     async def send() -> None:
-        async for event in running.events.follow(since):
-            await client.send_note("event", event.text)
+        async with aclosing(running.events.follow(since)) as events:
+            async for event in events:
+                await client.send_note("event", event.text)
 
     client.start_soon(send)
     return {"last": last}
@@ -216,7 +221,7 @@ def _directory(running: RunningHost, params: Params) -> str:
 
 @_method("session/start")
 async def _start(running: RunningHost, client: RpcConnection, params: Params) -> Any:
-    session = await running.host.session_start(
+    session = await running.session_start(
         _directory(running, params),
         params.text("session", "") or None,
         caller_of(running, client, params),

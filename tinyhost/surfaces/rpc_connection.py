@@ -73,8 +73,10 @@ class RpcConnection:
         self._notes = 0  # of the frames, those that nobody waits for
         self._nursery: trio.Nursery | None = None
         self._refusal = ""
+        self._answering = 0
         self._idle = trio.Event()
         self._idle.set()
+        self.following = False  # whether it is told of events
         self.dropped = 0  # notifications that the client was too slow for
 
     async def serve(self) -> None:
@@ -117,18 +119,25 @@ class RpcConnection:
         elif type(message) is wire.Notification:
             if message.method == CANCEL and isinstance(message.params, dict):
                 id = message.params.get("id")
-                scope = self._running.get(id) if type(id) in (int, str) else None
-                if scope is not None:
-                    scope.cancel()
+                if isinstance(id, int | str) and type(id) is not bool and id in self._running:
+                    self._running[id].cancel()
         elif type(message) is wire.Response:
-            question = self._asked.pop(message.id, None)
-            if question is not None:
-                question.answer = message
-                question.done.set()
+            self._answered(message)
         elif type(message) is wire.Junk:
+            if message.id in self._asked:
+                text = f"its answer cannot be read: {message.reason}"
+                error = wire.RpcError(message.code, text)
+                self._answered(wire.Response(message.id, None, error))
+                return None
             text = f"not a request: {message.reason}"
             return wire.failure(message.call_id, message.code, text)
         return None
+
+    def _answered(self, answer: wire.Response) -> None:
+        question = self._asked.pop(answer.id, None)
+        if question is not None:
+            question.answer = answer
+            question.done.set()
 
     def _problem(self, request: wire.Request) -> bytes | None:
         if request.id in self._running:
@@ -136,11 +145,13 @@ class RpcConnection:
             return wire.failure(request.id, names.INVALID_REQUEST, text)
         if self._refusal:
             return wire.failure(request.id, BUSY, self._refusal)
-        if len(self._running) >= _REQUESTS_AT_ONCE:
+        # Answers that the client has not taken yet count as well.
+        if len(self._running) + len(self._out) - self._notes >= _REQUESTS_AT_ONCE:
             text = f"{_REQUESTS_AT_ONCE} requests are being answered already"
             return wire.failure(request.id, BUSY, text)
         # From now on, so that one that is cancelled at once is known.
         self._running[request.id] = trio.CancelScope()
+        self._answering += 1
         if self._idle.is_set():
             self._idle = trio.Event()
         return None
@@ -148,12 +159,15 @@ class RpcConnection:
     async def _answer(self, request: wire.Request) -> None:
         frame = wire.failure(request.id, CANCELLED, "cancelled")
         try:
-            with self._running[request.id]:
-                frame = await self._frame(request)
+            try:
+                with self._running[request.id]:
+                    frame = await self._frame(request)
+            finally:
+                del self._running[request.id]  # whoever has the answer may use the id again
             await self._send(frame)
         finally:
-            del self._running[request.id]
-            if not self._running:
+            self._answering -= 1
+            if self._answering == 0:
                 self._idle.set()
 
     async def _frame(self, request: wire.Request) -> bytes:

@@ -7,6 +7,8 @@ import socket
 import time
 from collections.abc import Mapping
 
+_PATIENCE = 1.0  # seconds for a manager whose queue is full
+
 
 def notify(environ: Mapping[str, str], *states: str) -> bool:
     """Send states such as "READY=1" to where NOTIFY_SOCKET says; whether they were sent.
@@ -19,7 +21,8 @@ def notify(environ: Mapping[str, str], *states: str) -> bool:
     if address.startswith("@"):
         address = "\0" + address[1:]
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.settimeout(_PATIENCE)  # the host waits meanwhile
             sender.connect(address)
             sender.sendall("\n".join(states).encode())
     except OSError:

@@ -26,6 +26,7 @@ from .sd_notify import notify, reloading, watchdog_interval
 _log = logging.getLogger(__name__)
 
 GRACE = 10.0  # seconds that calls in progress get to end
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 # A further surface: runs until cancelled, and says when it is ready.
 Surface = Callable[..., Awaitable[None]]
@@ -63,13 +64,14 @@ async def serve(service: Service) -> None:
     config = await trio.to_thread.run_sync(service.read_config)
     _tell(config)
     path = control_socket(config, service.directory, service.environ)
-    with claimed(path) as listener:
+    # Until all is over: what ends the process at once would not let plugins end properly.
+    with trio.open_signal_receiver(*_SIGNALS) as signals, claimed(path) as listener:
         async with _opened(service, config) as running:
             running.addresses["control"] = path
             control = ControlServer(listener, methods_of(running))
             running.drains.append(control.drain)
             async with trio.open_nursery() as nursery:
-                await nursery.start(_signals, running)
+                nursery.start_soon(_obey, running, signals)
                 await nursery.start(control.run)
                 for make in service.surfaces:
                     await nursery.start(make(running))
@@ -108,22 +110,26 @@ def _tell(config: Config) -> None:
 async def _load(running: RunningHost, service: Service) -> None:
     await running.load_all(on_done=service.on_loaded)
     running.ready.set()
-    notify(service.environ, "READY=1", f"STATUS={_summary(running)}")
+    _tell_ready(running)
     if service.on_ready is not None:
         service.on_ready(running)
 
 
-async def _signals(
-    running: RunningHost, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
-) -> None:
-    numbers = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
-    with trio.open_signal_receiver(*numbers) as signals:
-        task_status.started()
+async def _obey(running: RunningHost, signals: AsyncIterator[int]) -> None:
+    ask, asked = trio.open_memory_channel[None](1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_reloads, running, asked)
         async for number in signals:
-            if number == signal.SIGHUP:
-                await reload(running)
-            else:
+            if number != signal.SIGHUP:
                 running.stop()
+            elif ask.statistics().current_buffer_used == 0:
+                ask.send_nowait(None)
+
+
+async def _reloads(running: RunningHost, asked: trio.MemoryReceiveChannel[None]) -> None:
+    """Beside the signals, as a reload may take long, and a stop must not wait for it."""
+    async for _ in asked:
+        await reload(running)
 
 
 async def reload(running: RunningHost) -> Mapping[str, Any] | None:
@@ -136,7 +142,7 @@ async def reload(running: RunningHost) -> Mapping[str, Any] | None:
         _log.error("not reloaded: %s", error)
         return None
     finally:
-        notify(environ, "READY=1", f"STATUS={_summary(running)}")
+        _tell_ready(running)
     for text in (*done["problems"], *done["notices"]):
         _log.warning("%s", text)
     for failed in done["failed"]:
@@ -145,6 +151,11 @@ async def reload(running: RunningHost) -> Mapping[str, Any] | None:
     words = "; ".join(f"{key} {', '.join(names)}" for key, names in changed.items())
     _log.info("reloaded: %s", words or "nothing has changed")
     return done
+
+
+def _tell_ready(running: RunningHost) -> None:
+    if not running.stopping:
+        notify(running.host.environ, "READY=1", f"STATUS={_summary(running)}")
 
 
 def _summary(running: RunningHost) -> str:

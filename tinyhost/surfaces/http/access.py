@@ -1,0 +1,140 @@
+"""Who may use the HTTP surface: the token, and the names under which it may be called.
+
+Light: a command that only shows the address imports this and no HTTP library.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+import stat
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from ... import paths
+from ...errors import ConfigError
+
+_NAME = "http-token"
+_BYTES = 32
+_LONGEST = 1024  # bytes of a token file
+
+
+def token_file(environ: Mapping[str, str]) -> Path:
+    """Where the person's token is."""
+    return paths.state_dir(environ) / _NAME
+
+
+def ensure_token(file: Path) -> str:
+    """The token in that file, which is made at the first time.
+
+    Raises ConfigError when others may read the file, or it is not the person's own.
+    """
+    try:
+        return read_token(file)
+    except FileNotFoundError:
+        pass
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(handle, "w") as stream:  # noqa: PTH123 (a descriptor, not a path)
+            stream.write(secrets.token_urlsafe(_BYTES) + "\n")
+        try:
+            os.link(temporary, file)  # which only one of several hosts succeeds in
+        except FileExistsError:
+            pass
+    finally:
+        temporary.unlink()
+    return read_token(file)
+
+
+def read_token(file: Path) -> str:
+    """The token in that file. Raises FileNotFoundError, and ConfigError as ensure_token does."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(f"the token cannot be read: {error.strerror}", file=str(file)) from None
+    with open(handle, "rb") as stream:  # noqa: PTH123 (a descriptor, not a path)
+        status = os.fstat(handle)
+        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+            reason = "others may read or have written the token; delete the file for a new one"
+            raise ConfigError(reason, file=str(file))
+        text = stream.read(_LONGEST).decode("ascii", "replace").strip()
+    if len(text) < _BYTES or not text.isprintable() or " " in text:
+        raise ConfigError("is not a token; delete the file for a new one", file=str(file))
+    return text
+
+
+def page_url(address: str, token: str) -> str:
+    """The address of the page, with the token where no server and no log sees it.
+
+    A browser keeps what stands behind the # to itself.
+    """
+    return f"{address}/#token={token}"
+
+
+def parse_bind(text: str) -> tuple[str, int]:
+    """Host and port of "HOST:PORT", ":PORT", "PORT", "HOST" or "[V6]:PORT".
+
+    The host is 127.0.0.1 and the port 4096 where none is named. Raises ConfigError.
+    """
+    host, port = _split(text.strip())
+    try:
+        number = int(port) if port.isascii() and port.isdigit() else -1
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 65535:
+        raise ConfigError(f"{text!r:.100} is not an address to listen at: use HOST:PORT")
+    return ("127.0.0.1" if host in ("", "localhost") else host), number
+
+
+def _split(text: str) -> tuple[str, str]:
+    if text.isdigit():
+        return "", text
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        return host, rest.removeprefix(":") or "4096"
+    if text.count(":") > 1:  # a bare IPv6 address
+        return text, "4096"
+    host, _, port = text.partition(":")
+    return host, port or "4096"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def host_name(header: str) -> str:
+    """The host that a Host header names, without its port; "" for what is not one."""
+    if header.startswith("["):
+        name, bracket, rest = header[1:].partition("]")
+        good = bracket and (not rest or (rest[0] == ":" and rest[1:].isdigit()))
+        return name.lower() if good else ""
+    name, colon, port = header.partition(":")
+    return name.lower().rstrip(".") if not colon or port.isdigit() else ""
+
+
+def host_allowed(header: str, bound: str, names: Collection[str]) -> bool:
+    """Whether a request with that Host header is meant for a server that listens at `bound`.
+
+    A page of somebody else whose name suddenly leads here (DNS rebinding) sends its own name.
+    """
+    name = host_name(header)
+    if not name:
+        return False
+    if is_loopback(name) or name == bound.lower() or name in names:
+        return True
+    if is_loopback(bound):
+        return False
+    try:
+        ipaddress.ip_address(name)  # no name, so no rebinding
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,285 @@
+"""One HTTP/1.1 connection: h11 reads and writes the protocol, an ASGI app answers.
+
+Each wait has a bound, so that a client that stalls costs one connection for a while and
+nothing else: until a request's head is there, between parts of a body, and for what was sent
+to be taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote
+
+import attrs
+import h11
+import trio
+
+_log = logging.getLogger(__name__)
+
+Message = MutableMapping[str, Any]
+App = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Awaitable[None],
+]
+
+_RECEIVE = 64 * 1024  # bytes taken from the socket at once
+_HEAD_MAX = 32 * 1024  # bytes of a request's head
+_AHEAD_MAX = 64 * 1024  # bytes of further requests taken while one is answered
+_LOST = (trio.BrokenResourceError, trio.ClosedResourceError)
+_SMALL_BODY = 4  # digits in the length of a body that is read though nobody wants it
+
+
+class ClientGone(OSError):
+    """The client closed the connection, or takes nothing any more."""
+
+
+@attrs.frozen(kw_only=True)
+class Patience:
+    """How long a client may take, in seconds.
+
+    idle: until the next request begins, and its head is complete. body: between two parts of a
+    body. take: until what was sent is taken. linger: to read what a refused client still sends.
+    """
+
+    idle: float = 30.0
+    body: float = 30.0
+    take: float = 30.0
+    linger: float = 3.0
+
+
+class Connection:
+    """stream: the client's. closing: says whether this is to be the last answer."""
+
+    def __init__(
+        self,
+        stream: trio.SocketStream,
+        app: App,
+        patience: Patience,
+        closing: Callable[[], bool],
+    ) -> None:
+        self._stream, self._app, self._patience, self._closing = stream, app, patience, closing
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_MAX)
+        self._sending = trio.Lock()
+        self._waiting: trio.CancelScope | None = None
+        self.broken = False  # nothing can be sent any more
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self._waiting is not None
+
+    def leave(self) -> None:
+        """Close the connection if no request is being answered."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    async def serve(self) -> None:
+        """Answer requests until the client has no more, or may send no more."""
+        try:
+            while (request := await self._next_request()) is not None:
+                await _Exchange(self, request).run()
+                await self._pass_over()
+                if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
+                    break
+                self._http.start_next_cycle()
+            if self._http.their_state in (h11.SEND_BODY, h11.ERROR):
+                await self._linger()
+        except (OSError, *_LOST):
+            pass  # the client is gone, which is its right
+        finally:
+            await trio.aclose_forcefully(self._stream)
+
+    async def _next_request(self) -> h11.Request | None:
+        if self._closing():
+            return None
+        with trio.move_on_after(self._patience.idle) as self._waiting:
+            try:
+                event = await self.next_event()
+            except h11.RemoteProtocolError as error:
+                await self._refuse(error.error_status_hint)
+                return None
+            finally:
+                self._waiting = None
+            return event if isinstance(event, h11.Request) else None
+        return None
+
+    async def _refuse(self, status: int) -> None:
+        if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            return
+        body = b'{"error": "this is not a request that HTTP/1.1 allows"}\n'
+        headers = [
+            ("content-type", "application/json"),
+            ("content-length", str(len(body))),
+            ("connection", "close"),
+        ]
+        head = h11.Response(status_code=status, headers=headers)
+        await self.send(head, h11.Data(data=body), h11.EndOfMessage())
+
+    async def _pass_over(self) -> None:
+        """Take the rest of a small body that the app did not want."""
+        with (
+            trio.move_on_after(self._patience.linger),
+            contextlib.suppress(h11.RemoteProtocolError),
+        ):
+            while self._http.their_state is h11.SEND_BODY and self._http.our_state is h11.DONE:
+                await self.next_event()
+
+    async def _linger(self) -> None:
+        """Let a client that is still sending read its answer: a close at once would drop it."""
+        with trio.move_on_after(self._patience.linger):
+            await self._stream.send_eof()
+            while await self._stream.receive_some(_RECEIVE):
+                pass
+
+    async def next_event(self) -> Any:
+        """What the client sent next. Raises h11.RemoteProtocolError."""
+        while True:
+            event = self._http.next_event()
+            if event is not h11.NEED_DATA:
+                return event
+            self._http.receive_data(await self._stream.receive_some(_RECEIVE))
+
+    async def body_event(self) -> Any:
+        """The next part of the body, which the client is told to go ahead with if it asks."""
+        if self._http.they_are_waiting_for_100_continue:
+            await self.send(h11.InformationalResponse(status_code=100, headers=[]))
+        try:
+            with trio.fail_after(self._patience.body):
+                return await self.next_event()
+        except (trio.TooSlowError, h11.RemoteProtocolError, *_LOST) as error:
+            self.broken = True
+            raise ClientGone(f"the request's body did not come: {error}") from None
+
+    async def gone(self) -> None:
+        """Return when the client closes; never, if it sends more than is kept for later."""
+        while len(self._http.trailing_data[0]) < _AHEAD_MAX:
+            try:
+                data = await self._stream.receive_some(_RECEIVE)
+            except _LOST:
+                return
+            if not data:
+                return
+            self._http.receive_data(data)
+        await trio.sleep_forever()
+
+    async def send(self, *events: Any) -> None:
+        """Send parts of an answer, at once. Raises ClientGone."""
+        data = b"".join([self._http.send(event) or b"" for event in events])
+        try:
+            async with self._sending:
+                with trio.fail_after(self._patience.take):
+                    await self._stream.send_all(data)
+        except (trio.TooSlowError, *_LOST):
+            self.broken = True
+            raise ClientGone("the client is gone") from None
+
+    async def answer(self, scope: Message, exchange: _Exchange) -> None:
+        """Let the app answer."""
+        await self._app(scope, exchange.receive, exchange.send)
+
+    def scope(self, request: h11.Request) -> Message:
+        """The request in ASGI's form."""
+        path, _, query = request.target.partition(b"?")
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": request.http_version.decode(),
+            "method": request.method.decode().upper(),
+            "scheme": "http",
+            "path": unquote(path.decode("ascii", "replace")),
+            "raw_path": path,
+            "query_string": query,
+            "root_path": "",
+            "headers": list(request.headers),
+            "client": _address(self._stream.socket.getpeername()),
+            "server": _address(self._stream.socket.getsockname()),
+        }
+
+    def last(self, request: h11.Request) -> bool:
+        """Whether the client is to be told that the connection closes after the answer.
+
+        So it is when it still has much to send that nobody wants.
+        """
+        if self._closing() or self._http.they_are_waiting_for_100_continue:
+            return True
+        headers = dict(request.headers)
+        large = len(headers.get(b"content-length", b"")) > _SMALL_BODY
+        return self._http.their_state is h11.SEND_BODY and (
+            large or b"transfer-encoding" in headers
+        )
+
+
+def _address(name: Any) -> tuple[str, int]:
+    return (str(name[0]), int(name[1]))
+
+
+class _Exchange:
+    """One request and its answer, with the two channels that an ASGI app has."""
+
+    def __init__(self, connection: Connection, request: h11.Request) -> None:
+        self._connection, self._request = connection, request
+        self._whole = False  # the request is read to its end
+        self._start: Message | None = None  # of the answer, kept until there is a body
+        self._started = self._done = False
+
+    async def run(self) -> None:
+        """Let the app answer; what it leaves open is closed."""
+        try:
+            await self._connection.answer(self._connection.scope(self._request), self)
+        except Exception:
+            if self._connection.broken:  # whatever the app makes of that
+                raise ClientGone("the client is gone") from None
+            _log.exception("an answer failed")
+        if not self._started:
+            await self._fail()
+        if not self._done:
+            raise ClientGone("the answer was broken off")  # which the client sees by the close
+
+    async def receive(self) -> Message:
+        """The next part of the request's body; after its end, that the client is gone."""
+        if self._whole:
+            await self._connection.gone()
+            return {"type": "http.disconnect"}
+        event = await self._connection.body_event()
+        if isinstance(event, h11.Data):
+            return {"type": "http.request", "body": bytes(event.data), "more_body": True}
+        self._whole = True
+        if isinstance(event, h11.EndOfMessage):
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        """Send what the app answers."""
+        if message["type"] == "http.response.start":
+            self._start = message
+        elif message["type"] == "http.response.body":
+            parts = self._begin()
+            body = message.get("body", b"")
+            if body and self._request.method != b"HEAD":
+                parts.append(h11.Data(data=body))
+            if not message.get("more_body", False):
+                parts.append(h11.EndOfMessage())
+                self._done = True
+            await self._connection.send(*parts)
+
+    def _begin(self) -> list[Any]:
+        """The head of the answer, if it has not been sent yet."""
+        if self._started or self._start is None:
+            return []
+        self._started = True
+        headers = [(bytes(name), bytes(value)) for name, value in self._start.get("headers", ())]
+        if self._connection.last(self._request):
+            headers.append((b"connection", b"close"))
+        status = HTTPStatus(self._start["status"])
+        reason = status.phrase.encode()
+        return [h11.Response(status_code=status, headers=headers, reason=reason)]
+
+    async def _fail(self) -> None:
+        body = b'{"error": "the host failed to answer; its log says why"}\n'
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+        await self.send({"type": "http.response.start", "status": 500, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})

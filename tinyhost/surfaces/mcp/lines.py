@@ -1,0 +1,113 @@
+"""MCP in lines of JSON, over a pair of streams."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import mcp_types as types
+import trio
+from mcp.server.lowlevel import Server
+from mcp.shared.message import SessionMessage
+
+MAX_LINE = 10 * 1024 * 1024  # bytes in a client's message
+_CHUNK = 65536
+
+
+async def serve_lines(
+    server: Server[Any], incoming: trio.abc.ReceiveStream, outgoing: trio.abc.SendStream
+) -> None:
+    """Serve one client, until it ends its stream or takes nothing more."""
+    to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    answers, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    out = _Out(outgoing)
+    async with trio.open_nursery() as nursery:
+
+        async def read() -> None:
+            async with to_server:
+                async for line in lines(incoming):
+                    await _deliver(line, to_server.send, out)
+
+        async def write() -> None:
+            async with from_server:
+                async for message in from_server:
+                    await out.send(message.message)
+
+        async def until_gone(task: Any) -> None:
+            try:
+                await task()
+            except (trio.BrokenResourceError, anyio.BrokenResourceError):
+                nursery.cancel_scope.cancel()
+
+        nursery.start_soon(until_gone, read)
+        nursery.start_soon(until_gone, write)
+        options = server.create_initialization_options()
+        await server.run(requests, answers, options)
+        nursery.cancel_scope.cancel()
+
+
+class _Out:
+    """Whole lines, one after the other."""
+
+    def __init__(self, stream: trio.abc.SendStream) -> None:
+        self._stream = stream
+        self._turn = trio.Lock()
+
+    async def send(self, message: types.JSONRPCMessage) -> None:
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+        async with self._turn:
+            await self._stream.send_all(text.encode() + b"\n")
+
+
+async def _deliver(line: bytes | None, deliver: Any, out: _Out) -> None:
+    """Hand a line to the server; what is no message is answered with an error here."""
+    if line is None:
+        await out.send(_error(types.INVALID_REQUEST, f"a line is longer than {MAX_LINE} bytes"))
+        return
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        await out.send(_refusal(line))
+    else:
+        await deliver(SessionMessage(message))
+
+
+def _refusal(line: bytes) -> types.JSONRPCError:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return _error(types.PARSE_ERROR, "a line is not JSON")
+    return _error(types.INVALID_REQUEST, "a line is not a message of JSON-RPC 2.0")
+
+
+def _error(code: int, text: str) -> types.JSONRPCError:
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=text)
+    )
+
+
+async def lines(
+    stream: trio.abc.ReceiveStream, limit: int = MAX_LINE
+) -> AsyncIterator[bytes | None]:
+    """The lines of a stream without their ends, empty ones left out; None for one too long."""
+    kept, too_long = bytearray(), False
+    while chunk := await stream.receive_some(_CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            kept += piece
+            if too_long or len(kept) > limit:
+                yield None
+            elif line := bytes(kept).strip():
+                yield line
+            kept.clear()
+            too_long = False
+        kept += rest
+        if len(kept) > limit:
+            kept.clear()
+            too_long = True
+    if too_long:
+        yield None
+    elif line := bytes(kept).strip():
+        yield line

@@ -1,0 +1,209 @@
+"""The MCP server: what clients call, done by the running host."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from typing import Any
+
+import mcp_types as types
+import trio
+from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+
+from ...codec import RawJson, dumps
+from ...dialects.mcp_revisions import client_info
+from ...errors import TinyhostError
+from ...model import ToolSpec
+from ...running import RunningHost
+from .asking import Elicit, can_be_asked, elicit_here
+from .conversation import Conversation
+from .exchange import Context, Exchange, connection_of, is_modern
+from .notices import LogMessage, follow, logs_during
+from .results import call_result, error_result
+from .rounds import Rounds
+from .tools import BadCursor, NameOf, by_id, named, page, schema_of, tool_entry
+
+_log = logging.getLogger(__name__)
+
+PAGE = 100  # tools in one answer
+_STATE = "tinyhost.conversation"
+
+
+class _Server(Server[None]):
+    """Says that it tells of changes, however a connection to it is made."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+class ToolServer:
+    """Serves the tools of a running host.
+
+    one_client: all requests come from one client, so that those which stand for themselves
+    share a session; else each has one of its own. name_of: what tools are called.
+    """
+
+    def __init__(
+        self,
+        running: RunningHost,
+        *,
+        one_client: bool = False,
+        name_of: NameOf = by_id,
+        page_size: int = PAGE,
+    ) -> None:
+        self._running = running
+        self._name_of = name_of
+        self._page_size = page_size
+        self._shared = Conversation(running) if one_client else None
+        self._changes = InMemorySubscriptionBus()
+        self.protocol = self._protocol()
+
+    def _protocol(self) -> Server[None]:
+        server = _Server(
+            "tinyhost",
+            version=client_info()["version"],
+            cache_hints={"tools/list": CacheHint()},
+            lifespan=self._lifespan,
+            get_tool_input_schema=lambda name: schema_of(self._named(), name),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_subscriptions_listen=ListenHandler(self._changes),
+        )
+        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
+        server.middleware.append(self._opening)
+        return server
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server[None]) -> AsyncIterator[None]:
+        try:
+            async with trio.open_nursery() as nursery:
+                self._nursery = nursery
+                self._rounds = Rounds(nursery)
+                nursery.start_soon(self._publish_changes)
+                try:
+                    yield
+                finally:
+                    nursery.cancel_scope.cancel()
+        finally:
+            if self._shared is not None:
+                await self._shared.aclose()
+
+    async def _publish_changes(self) -> None:
+        async def changed() -> None:
+            await self._changes.publish(ToolsListChanged())
+
+        await follow(self._running, changed=changed)
+
+    # --- clients that begin with a handshake
+
+    async def _opening(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method == "initialize":
+            self._opened(ctx)
+        return result
+
+    def _opened(self, context: Context) -> None:
+        connection = connection_of(context)
+        if _STATE in connection.state:
+            return
+        conversation = connection.state[_STATE] = Conversation(self._running)
+        connection.exit_stack.push_async_callback(conversation.aclose)
+        self._nursery.start_soon(self._accompany, conversation, context)
+
+    async def _accompany(self, conversation: Conversation, context: Context) -> None:
+        """Begin the session, and tell the client what happens."""
+        connection = connection_of(context)
+
+        async def say(line: LogMessage) -> None:
+            if line.reaches(conversation.level):
+                await connection.notify("notifications/message", line.params())
+
+        with conversation.scope:
+            try:
+                await conversation.session()
+                await connection.initialized.wait()
+                await follow(self._running, changed=connection.send_tool_list_changed, say=say)
+            except Exception:
+                _log.exception("a client is not told what happens any more")
+
+    async def _set_level(
+        self, context: Context, params: types.SetLevelRequestParams
+    ) -> types.EmptyResult:
+        conversation = connection_of(context).state.get(_STATE)
+        if isinstance(conversation, Conversation):
+            conversation.level = params.level
+        return types.EmptyResult()
+
+    # --- tools
+
+    def _named(self) -> Mapping[str, ToolSpec]:
+        return named(self._running.host.manager.tools(), self._name_of)
+
+    async def _list_tools(
+        self, _context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        await self._running.ready.wait()
+        tools = self._named()
+        try:
+            shown, more = page(list(tools), params.cursor if params else None, self._page_size)
+        except BadCursor as error:
+            raise MCPError(types.INVALID_PARAMS, f"bad cursor: {error}") from None
+        entries = [tool_entry(name, tools[name]) for name in shown]
+        return types.ListToolsResult(tools=entries, next_cursor=more)
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> Any:
+        await self._running.ready.wait()
+        asks = can_be_asked(context.session.client_capabilities)
+        if params.request_state is not None:
+            return await self._rounds.go_on(context, params)
+        tool = self._named().get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
+        try:
+            args = RawJson(dumps(params.arguments or {}))
+        except ValueError as error:
+            raise MCPError(types.INVALID_PARAMS, f"bad arguments: {error}") from None
+        exchange = Exchange(context, params)
+
+        async def run(elicit: Elicit | None) -> dict[str, Any]:
+            return await self._run(exchange, tool, args, elicit)
+
+        if asks and is_modern(context):
+            return await self._rounds.begin(exchange, run)
+        return await run(exchange.elicit if asks else None)
+
+    async def _run(
+        self, exchange: Exchange, tool: ToolSpec, args: RawJson, elicit: Elicit | None
+    ) -> dict[str, Any]:
+        """Call a tool the guarded way. What goes wrong is a result that says so."""
+        host, version = self._running.host, exchange.context.protocol_version
+        elicit_here.set(elicit)
+        async with self._conversation(exchange.context) as conversation:
+            session = await conversation.session()
+
+            async def call(report: Callable[[str], None]) -> dict[str, Any]:
+                try:
+                    outcome = await host.call(tool.id, args, session, on_progress=report)
+                except TinyhostError as error:
+                    return error_result(str(error))
+                return call_result(outcome, version, conversation.take_contexts())
+
+            async with logs_during(exchange, self._running):
+                return await exchange.with_progress(call)
+
+    def _conversation(self, context: Context) -> AbstractAsyncContextManager[Conversation]:
+        """The client's session; one that lasts for the call where no other is known."""
+        known = connection_of(context).state.get(_STATE) or self._shared
+        return nullcontext(known) if known is not None else aclosing(Conversation(self._running))
