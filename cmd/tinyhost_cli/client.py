@@ -75,9 +75,9 @@ class Client:
         self._input.close()
         self._socket.close()
 
-    def fileno(self) -> int:
-        """The socket's descriptor."""
-        return self._socket.fileno()
+    def detach(self) -> socket.socket:
+        """The socket, for another protocol that both ends have agreed on."""
+        return self._socket.dup()
 
     def call(
         self,

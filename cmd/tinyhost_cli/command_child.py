@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 # A Ctrl+C or Ctrl+\ at the terminal reaches the command by itself: it is in the same group.
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_LAST_SIGNALS = 0.02  # seconds in which signals that reached both still count as the command's
 
 
 class NotStarted(Exception):
@@ -45,21 +47,30 @@ def in_foreground() -> bool:
 def run(argv: Sequence[str], env: Mapping[str, str], directory: str) -> int:
     """Run a command to its end; its returncode, negative for a signal. Raises NotStarted.
 
-    Signals are the command's from now on, also when it has ended: they end this program no more.
+    Signals are the command's from now on. When it has ended they end this program again, but
+    not those that came with its end.
     """
     process: subprocess.Popen[bytes] | None = None
+    ended: float | None = None
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
-        if process is not None and (number in PASSED_ON or not in_foreground()):
+        if ended is not None:
+            if time.monotonic() > ended + _LAST_SIGNALS:
+                signal.signal(number, before[signal.Signals(number)])
+                signal.raise_signal(number)
+        elif process is not None and (number in PASSED_ON or not in_foreground()):
             process.send_signal(number)  # does nothing once it has ended
 
-    for number in (*FROM_TERMINAL, *PASSED_ON):
+    before = {number: signal.getsignal(number) for number in (*FROM_TERMINAL, *PASSED_ON)}
+    for number, handler in before.items():
         # Those that are ignored (nohup, a shell's background job) stay so, for the command, too.
-        if signal.getsignal(number) != signal.SIG_IGN:
+        if handler != signal.SIG_IGN:
             signal.signal(number, pass_on)
     sys.stdout.flush()
     try:
         process = subprocess.Popen(list(argv), env=dict(env), cwd=directory)
     except OSError as error:
         raise NotStarted(argv[0], error, directory) from error
-    return process.wait()
+    code = process.wait()
+    ended = time.monotonic()
+    return code

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tinyhost_cli.client import attach
 from tinyhost_cli.common import serve_options
+from tinyhost_cli.mcp_pipe import pipe_mcp
 from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ def serve(
 
     Commands that start plugins use those of this host from then on, as long as they are called
     with the same configuration. SIGHUP and `tinyhost reload` read the configuration anew;
-    SIGTERM, Ctrl+C and `tinyhost stop` end it. Only one host runs for each configuration.
+    SIGTERM, Ctrl+C and `tinyhost stop` end it. Only one host runs for each configuration: with
+    --mcp alone, a second one speaks for the one that is running.
 
     What happens is told on standard error: as text at a terminal, elsewhere as lines of JSON.
     """
@@ -53,6 +56,10 @@ def serve(
     from tinyhost_cli import serve_log
 
     del foreground
+    if mcp and http is None:
+        client = attach(setup.directory, setup.config_file)
+        if client is not None:
+            return pipe_mcp(client)
     serve_log.start(verbose=setup.verbose)
     service = Service(
         read_config=_reader(setup),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -101,6 +102,16 @@ async def _follow(running: RunningHost, client: RpcConnection, params: Params) -
 
     client.start_soon(send)
     return {"last": last}
+
+
+@_method("mcp/open")
+async def _mcp(running: RunningHost, client: RpcConnection, _params: Params) -> Any:
+    """MCP is spoken on this connection from the answer on, a message a line."""
+    from .mcp import require, serve_client
+
+    require()
+    client.hand_over(partial(serve_client, running))
+    return {}
 
 
 # --- plugins

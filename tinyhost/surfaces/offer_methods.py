@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+import trio
+
 from ..bingo.forms import write
 from ..present import command_value, service_value
 from ..running import RunningHost
@@ -26,7 +28,8 @@ async def _run(running: RunningHost, _client: RpcConnection, params: Params) -> 
             name, params.text("args", ""), directory=session.directory, session=session.id
         )
     finally:
-        await running.host.session_end(session)
+        with trio.CancelScope(shield=True):  # each plugin's hook has a deadline
+            await running.host.session_end(session)
     return {"command": name.removeprefix("/"), "outcome": write(outcome)}
 
 

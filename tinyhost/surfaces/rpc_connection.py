@@ -44,6 +44,7 @@ NOT_LOADED = -32004
 CANCELLED = -32800  # as editors have it
 
 Handler = Callable[["RpcConnection", Mapping[str, Any]], Awaitable[Any]]
+Protocol = Callable[[trio.abc.ReceiveStream, trio.abc.SendStream], Awaitable[None]]
 
 
 class ClientGone(TinyhostError):
@@ -76,6 +77,7 @@ class RpcConnection:
         self._answering = 0
         self._idle = trio.Event()
         self._idle.set()
+        self._other: Protocol | None = None
         self.following = False  # whether it is told of events
         self.dropped = 0  # notifications that the client was too slow for
 
@@ -86,6 +88,9 @@ class RpcConnection:
             nursery.start_soon(self._write)
             try:
                 async for data in self._stream:
+                    if self._other is not None:
+                        await self._other(_Begun(bytes(data), self._stream), self._stream)
+                        break
                     for message in self._receiver.feed(bytes(data)):
                         problem = self._take(message, nursery)
                         if problem is not None:
@@ -95,6 +100,13 @@ class RpcConnection:
             for question in self._asked.values():
                 question.done.set()
             nursery.cancel_scope.cancel()
+
+    def hand_over(self, protocol: Protocol) -> None:
+        """Speak another protocol from the client's next bytes on.
+
+        The client sends them when it has the answer to the request that this was asked with.
+        """
+        self._other = protocol
 
     def refuse(self, text: str) -> None:
         """Answer what was asked before, and nothing new."""
@@ -253,6 +265,26 @@ class RpcConnection:
         if question.answer.error is not None:
             raise ClientRefused(question.answer.error.message)
         return question.answer.result
+
+
+class _Begun(trio.abc.ReceiveStream):
+    """A stream of which the first bytes have been read."""
+
+    def __init__(self, first: bytes, stream: trio.abc.ReceiveStream) -> None:
+        self._first, self._stream = first, stream
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        """The next bytes."""
+        if not self._first:
+            return await self._stream.receive_some(max_bytes)
+        await trio.lowlevel.checkpoint()
+        most = len(self._first) if max_bytes is None else max_bytes
+        data, self._first = self._first[:most], self._first[most:]
+        return data
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
 
 
 class _Question:

@@ -20,7 +20,7 @@ from .stdio import claim
 if TYPE_CHECKING:
     from .http import McpApp
 
-__all__ = ["is_installed", "mcp_app", "mcp_stdio"]
+__all__ = ["is_installed", "mcp_app", "mcp_stdio", "require", "serve_client"]
 
 _EXTRA = (
     "tools as an MCP server need the Python package mcp, which comes with tinyhost's extra mcp:"
@@ -33,7 +33,7 @@ def mcp_app(running: RunningHost, **options: Any) -> McpApp:
 
     options: see McpApp and ToolServer. Raises ConfigError when the extra is not installed.
     """
-    _check()
+    require()
     from .http import McpApp
 
     return McpApp(running, **options)
@@ -46,7 +46,7 @@ def mcp_stdio() -> Callable[[RunningHost], Surface]:
     standard error. The host is told to stop when the client ends its stream. Raises
     ConfigError when the extra is not installed.
     """
-    _check()
+    require()
 
     def make(running: RunningHost) -> Surface:
         async def surface(*, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -54,13 +54,7 @@ def mcp_stdio() -> Callable[[RunningHost], Surface]:
             async with incoming, outgoing:
                 running.addresses["mcp"] = "stdio"
                 task_status.started()
-                # It takes most of a second, in which plugins can be started.
-                await trio.to_thread.run_sync(importlib.import_module, f"{__name__}.server")
-                from .lines import serve_lines
-                from .server import ToolServer
-
-                server = ToolServer(running, one_client=True)
-                await serve_lines(server.protocol, incoming, outgoing)
+                await serve_client(running, incoming, outgoing)
             running.stop()
 
         return surface
@@ -68,11 +62,29 @@ def mcp_stdio() -> Callable[[RunningHost], Surface]:
     return make
 
 
+async def serve_client(
+    running: RunningHost, incoming: trio.abc.ReceiveStream, outgoing: trio.abc.SendStream
+) -> None:
+    """Serve one client in lines over a pair of streams, until it is gone.
+
+    Raises ConfigError when the extra is not installed.
+    """
+    require()
+    # It takes most of a second, in which plugins can be started.
+    await trio.to_thread.run_sync(importlib.import_module, f"{__name__}.server")
+    from .lines import serve_lines
+    from .server import ToolServer
+
+    server = ToolServer(running, one_client=True)
+    await serve_lines(server.protocol, incoming, outgoing)
+
+
 def is_installed() -> bool:
     """Whether the extra is there."""
     return importlib.util.find_spec("mcp") is not None
 
 
-def _check() -> None:
+def require() -> None:
+    """Raises ConfigError when the extra is not installed."""
     if not is_installed():
         raise ConfigError(_EXTRA)

@@ -14,12 +14,17 @@ from mcp.shared.message import SessionMessage
 
 MAX_LINE = 10 * 1024 * 1024  # bytes in a client's message
 _CHUNK = 65536
+_LAST_ANSWERS = 600.0  # seconds; calls have deadlines of their own
+_CANCELLED = "notifications/cancelled"
 
 
 async def serve_lines(
     server: Server[Any], incoming: trio.abc.ReceiveStream, outgoing: trio.abc.SendStream
 ) -> None:
-    """Serve one client, until it ends its stream or takes nothing more."""
+    """Serve one client, until it ends its stream or takes nothing more.
+
+    What it asked before the end of its stream is answered.
+    """
     to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     answers, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     out = _Out(outgoing)
@@ -29,6 +34,7 @@ async def serve_lines(
             async with to_server:
                 async for line in lines(incoming):
                     await _deliver(line, to_server.send, out)
+                await out.all_answered()
 
         async def write() -> None:
             async with from_server:
@@ -54,11 +60,35 @@ class _Out:
     def __init__(self, stream: trio.abc.SendStream) -> None:
         self._stream = stream
         self._turn = trio.Lock()
+        self._asked: set[object] = set()  # by the client
+        self._asking: set[object] = set()  # of the client
+        self._changed = trio.Event()
 
     async def send(self, message: types.JSONRPCMessage) -> None:
         text = message.model_dump_json(by_alias=True, exclude_unset=True)
         async with self._turn:
             await self._stream.send_all(text.encode() + b"\n")
+        if isinstance(message, types.JSONRPCRequest):
+            self._asking.add(message.id)
+        elif isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._asked.discard(message.id)
+        self._changed.set()
+
+    def expect(self, message: types.JSONRPCMessage) -> None:
+        """The client sent this."""
+        if isinstance(message, types.JSONRPCRequest):
+            self._asked.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == _CANCELLED:
+            self._asked.discard((message.params or {}).get("requestId"))
+        elif isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._asking.discard(message.id)
+
+    async def all_answered(self) -> None:
+        """Return when each request has an answer, or one waits for a client that is gone."""
+        with trio.move_on_after(_LAST_ANSWERS):
+            while self._asked and not self._asking:
+                self._changed = trio.Event()
+                await self._changed.wait()
 
 
 async def _deliver(line: bytes | None, deliver: Any, out: _Out) -> None:
@@ -71,6 +101,7 @@ async def _deliver(line: bytes | None, deliver: Any, out: _Out) -> None:
     except ValueError:
         await out.send(_refusal(line))
     else:
+        out.expect(message)
         await deliver(SessionMessage(message))
 
 

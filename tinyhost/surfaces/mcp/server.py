@@ -33,6 +33,7 @@ _log = logging.getLogger(__name__)
 
 PAGE = 100  # tools in one answer
 _STATE = "tinyhost.conversation"
+_TO_WRITE = 0.05  # seconds in which the package's tasks write an answer that it has been given
 
 
 class _Server(Server[None]):
@@ -68,6 +69,8 @@ class ToolServer:
         self._page_size = page_size
         self._shared = Conversation(running) if one_client else None
         self._changes = InMemorySubscriptionBus()
+        self._calls = 0  # under way
+        self._quiet = trio.Event()
         self.protocol = self._protocol()
 
     def _protocol(self) -> Server[None]:
@@ -92,9 +95,11 @@ class ToolServer:
                 self._nursery = nursery
                 self._rounds = Rounds(nursery)
                 nursery.start_soon(self._publish_changes)
+                self._running.drains.append(self._drain)
                 try:
                     yield
                 finally:
+                    self._running.drains.remove(self._drain)
                     nursery.cancel_scope.cancel()
         finally:
             if self._shared is not None:
@@ -163,7 +168,25 @@ class ToolServer:
         entries = [tool_entry(name, tools[name]) for name in shown]
         return types.ListToolsResult(tools=entries, next_cursor=more)
 
+    async def _drain(self) -> None:
+        """Return when no call is under way. Those that come later are refused."""
+        while self._calls:
+            self._quiet = trio.Event()
+            await self._quiet.wait()
+            await trio.sleep(_TO_WRITE)
+
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> Any:
+        if self._running.stopping:
+            raise MCPError(types.INTERNAL_ERROR, "the host is stopping")
+        self._calls += 1
+        try:
+            return await self._answer_call(context, params)
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._quiet.set()
+
+    async def _answer_call(self, context: Context, params: types.CallToolRequestParams) -> Any:
         await self._running.ready.wait()
         asks = can_be_asked(context.session.client_capabilities)
         if params.request_state is not None:

@@ -202,3 +202,86 @@ def test_each_revision_with_a_handshake_is_spoken(
     result = host.request("initialize", **{**_INITIALIZE, "protocolVersion": version})
     assert result["protocolVersion"] == version
     assert result["capabilities"] == {"tools": {"listChanged": True}, "logging": {}}
+
+
+SLOW = """
+import time
+def answer(params):
+    open("begun", "w").close()
+    time.sleep(params["args"].get("s", 0))
+    return {"content": "slept"}
+handshake(tools=["nap"])
+serve(answer)
+"""
+
+
+def _call(number: int, **arguments: Any) -> bytes:
+    params = {"name": "plugin__slow__nap", "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+    return json.dumps(message).encode()
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(
+    home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("slow", SLOW)
+    configure(home, plugins=["slow"])
+    host = served()
+    host.greet()
+    host.write(_call(7, s=0.3))
+    [answer] = [json.loads(line) for line in host.close().splitlines() if b'"id":7' in line]
+    assert answer["result"]["content"][0]["text"] == "slept"
+    assert host.process.returncode == 0
+
+
+def test_a_question_to_a_client_that_is_gone_ends_the_waiting(
+    home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("slow", SLOW)
+    configure(home, plugins=["slow"], permissions={"ask": ["plugin__slow__*"]})
+    host = served()
+    host.request("initialize", **{**_INITIALIZE, "capabilities": {"elicitation": {}}})
+    host.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    host.write(_call(7))
+    while host.read().get("method") != "elicitation/create":
+        pass
+    host.close()
+    assert host.process.returncode == 0
+    assert not (home / "begun").exists()
+
+
+def test_a_call_under_way_ends_before_the_host_does(
+    home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("slow", SLOW)
+    configure(home, plugins=["slow"])
+    host = served()
+    host.greet()
+    host.write(_call(7, s=0.5))
+    while not (home / "begun").exists():
+        time.sleep(0.01)
+    host.process.send_signal(signal.SIGTERM)
+    while (answer := host.read()).get("id") != 7:
+        pass
+    assert answer["result"]["content"][0]["text"] == "slept"
+    assert host.process.wait(30) == 0
+
+
+def test_where_a_host_is_running_its_tools_are_served(
+    home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("echo", ECHO)
+    configure(home, plugins=["echo"])
+    first = served()
+    first.greet()
+    second, third = served(), served()
+    for client in (second, third):
+        client.greet()
+        result = client.request("tools/call", name="plugin__echo__say", arguments={"n": 1})
+        assert result["content"][0]["text"] == "said {'n': 1}"
+    assert second.close() == b""
+    assert second.process.returncode == 0
+    result = first.request("tools/call", name="plugin__echo__say", arguments={})
+    assert result["content"][0]["text"] == "said {}"
+    first.close()  # which ends the host
+    assert third.process.wait(30) == 1
