@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import trio
-from hypercorn.config import Config as Listening
-from hypercorn.trio import serve as listen
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -19,6 +17,7 @@ import tinyhost
 from tinyhost.builtins.base import BuiltinPlugin, BuiltinTool
 from tinyhost.config import parse_config
 from tinyhost.running import RunningHost
+from tinyhost.surfaces.http.server import HttpServer
 from tinyhost.surfaces.mcp import mcp_app
 from tinyhost.surfaces.serving import Service, Surface, serve
 
@@ -31,13 +30,12 @@ def http(ready: Callable[[str], None], **options: Any) -> Callable[[RunningHost]
     def make(running: RunningHost) -> Surface:
         async def surface(*, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
             app = mcp_app(running, hosts=LOOPBACK, **options)
-            listening = Listening()
-            listening.bind = ["127.0.0.1:0"]
-            listening.errorlog = None
+            around = Starlette(routes=[Route("/mcp", app)])
+            [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+            port = listener.socket.getsockname()[1]
             async with app.run(), trio.open_nursery() as nursery:
-                around = Starlette(routes=[Route("/mcp", app)])
-                [address] = await nursery.start(listen, around, listening)
-                running.addresses["mcp"] = f"{address}/mcp"
+                await nursery.start(HttpServer(listener, around).run)
+                running.addresses["mcp"] = f"http://127.0.0.1:{port}/mcp"
                 ready(running.addresses["mcp"])
                 task_status.started()
 

@@ -1,0 +1,10 @@
+"""ocp-must-gather: answers questions about an OpenShift must-gather."""
+
+
+def main() -> None:
+    """Serve the plugin on standard input and output."""
+    from tinyhost_sdk import run
+
+    from .plugin import build
+
+    run(build())

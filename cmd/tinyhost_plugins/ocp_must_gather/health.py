@@ -1,0 +1,88 @@
+"""Everything that is wrong, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import certs, machine_config, nodes, operators, prometheus, version
+from .report import Ask, Report, counted, line
+
+_HINT = "For etcd and for routers, the plugins etcd-diag and ingress-inspect tell more."
+
+
+def answer(ask: Ask) -> str:
+    """mg_health."""
+    found_version = version.read_version(ask)
+    found_nodes = nodes.read_nodes(ask)
+    found_operators = operators.read_operators(ask)
+    pools = machine_config.read_pools(ask)
+    alerts = [alert for alert in prometheus.read_alerts(ask) if alert.state == "firing"]
+    # The certificates come last: they may take all the time that is left.
+    found_certs = certs.read_certificates(ask)
+    issues = [
+        *(version.troubles(found_version) if found_version else ()),
+        *_node_issues(found_nodes),
+        *_operator_issues(found_operators),
+        *_pool_issues(pools),
+        *_alert_issues(alerts),
+        *_certificate_issues(found_certs),
+    ]
+    lines = [
+        version.headline(found_version) if found_version else version.NONE,
+        nodes.headline(found_nodes) if found_nodes else "no nodes in this must-gather",
+        operators.headline(found_operators) if found_operators else "no cluster operators in it",
+        certs.headline(found_certs, certs.DAYS),
+    ]
+    empty = not (found_version or found_nodes or found_operators)
+    if issues:
+        first = counted(len(issues), "issue")
+    else:
+        first = "Too little is in this must-gather to tell" if empty else "No critical issues"
+    report = Report(ask, f"{first}; {lines[0]}")
+    for text in lines[1:]:
+        report.add(text[:1].upper() + text[1:])
+    if issues:
+        report.section("Issues")
+        report.list([f"{number}. {text}" for number, text in enumerate(issues, 1)])
+    report.section(_HINT)
+    return report.text()
+
+
+def _node_issues(found: list[nodes.Node]) -> Iterator[str]:
+    for node in found:
+        if node.ready != "Ready":
+            yield f"node {node.name}: {node.ready}: {node.why}"
+        for kind, why in node.issues:
+            yield f"node {node.name}: {kind}: {why}"
+
+
+def _operator_issues(found: list[operators.Operator]) -> Iterator[str]:
+    for operator in found:
+        if operator.is_degraded or operator.is_unavailable:
+            reasons = operator.reasons() or [
+                f"{operator.name}: it does not say that it is available"
+            ]
+            yield f"operator {reasons[0]}"
+
+
+def _pool_issues(found: list[machine_config.Pool]) -> Iterator[str]:
+    for pool in found:
+        if pool.is_degraded:
+            reasons = [state for state in pool.states if state.startswith("Degraded")]
+            yield f"machine config pool {pool.name}: {(reasons or ['Degraded'])[0]}"
+
+
+def _alert_issues(found: list[prometheus.Alert]) -> Iterator[str]:
+    for alert in found:
+        if alert.severity == "critical":
+            where = f" in {alert.namespace}" if alert.namespace != "-" else ""
+            yield f"alert {alert.name}{where}: {line(alert.text)}"
+
+
+def _certificate_issues(found: certs.Found) -> Iterator[str]:
+    for place in found.places:
+        if found.status(place, 0) == certs.EXPIRED:
+            yield (
+                f"certificate {place.certificate.subject} expired on"
+                f" {place.certificate.ends:%Y-%m-%d}: {place.sources[0]}"
+            )

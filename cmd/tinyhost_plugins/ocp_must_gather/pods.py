@@ -1,0 +1,107 @@
+"""Pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .._shared.must_gather import Resource, Values
+from .namespaces import in_namespaces
+from .report import Ask, Report, counted, line
+
+_CALM = ("Running", "Succeeded")
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """state: the reason of a container that waits or has failed, else that of the pod, else ""."""
+
+    namespace: str
+    name: str
+    phase: str
+    state: str
+    ready: str
+    restarts: int
+    node: str
+
+    @property
+    def is_troubled(self) -> bool:
+        return self.phase not in _CALM or bool(self.state and self.phase == "Running")
+
+
+def read_pods(ask: Ask, namespace: str) -> list[Pod]:
+    """The pods in trouble first, then by their restarts, those that have succeeded last."""
+    found = in_namespaces(ask, namespace, "core", "pods")
+    pods = map(_pod, ask.pace.each(found, "reading pods"))
+    return sorted(
+        pods,
+        key=lambda p: (
+            *(not p.is_troubled, p.phase == "Succeeded", -p.restarts),
+            *(p.namespace, p.name),
+        ),
+    )
+
+
+def _pod(found: Resource) -> Pod:
+    main = found.objects("status", "containerStatuses")
+    init = found.objects("status", "initContainerStatuses")
+    ready = sum(status.flag("ready") is True for status in main)
+    states = filter(None, map(_state, [*init, *main]))
+    return Pod(
+        found.namespace,
+        found.name,
+        found.text("status", "phase") or "Unknown",
+        next(states, "") or found.text("status", "reason") or "",
+        f"{ready}/{len(main)}",
+        sum(status.integer("restartCount") or 0 for status in (*main, *init)),
+        found.text("spec", "nodeName") or "-",
+    )
+
+
+def _state(status: Values) -> str:
+    """Why a container does not run, "" when it does or has ended well."""
+    waiting = status.text("state", "waiting", "reason")
+    if waiting:
+        return waiting
+    code = status.integer("state", "terminated", "exitCode")
+    if code is None or code == 0:
+        return ""
+    return status.text("state", "terminated", "reason") or f"exit code {code}"
+
+
+def answer(ask: Ask, namespace: str, status: str) -> str:
+    """mg_pods."""
+    every = read_pods(ask, namespace)
+    where = f" in {line(namespace, 70)}" if namespace else ""
+    if not every:
+        return Report(ask, f"This must-gather has no pods{where}.").text()
+    found = [pod for pod in every if _has(pod, status)]
+    phases = _phases(every)
+    if not found:
+        said = f"None of the {counted(len(every), 'pod')}{where} is {line(status, 60)}"
+        return Report(ask, f"{said}: {phases}.").text()
+    head = f"{counted(len(every), 'pod')}{where}: {phases}"
+    if status:
+        head = f"{counted(len(found), 'pod')} {line(status, 60)}, of {head}"
+    report = Report(ask, head)
+    report.add("")
+    report.table(
+        ("NAMESPACE", "NAME", "PHASE", "STATE", "READY", "RESTARTS", "NODE"),
+        (
+            (p.namespace, p.name, p.phase, p.state or "-", p.ready, p.restarts, p.node)
+            for p in found
+        ),
+    )
+    return report.text()
+
+
+def _has(pod: Pod, status: str) -> bool:
+    wanted = status.casefold()
+    return not wanted or wanted in (pod.phase.casefold(), pod.state.casefold())
+
+
+def _phases(pods: Iterable[Pod]) -> str:
+    counts = Counter(pod.phase for pod in pods)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count} {line(phase, 40)}" for phase, count in ordered)

@@ -1,0 +1,81 @@
+"""Must-gathers that come as archives, unpacked to folders that are removed again."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+from .._shared.archive import Limits, Member, extract, open_archive
+from .options import Options
+from .pace import Pace
+
+_PREFIX = "tinyhost-must-gather-"
+_LOCK, _FILES = "lock", "files"
+# Large, and no tool of this plugin looks at them.
+_UNWANTED = {"audit_logs", "insights-data"}
+# Seconds: unpacking takes longer than any question afterwards.
+_PATIENCE = 10
+
+
+class Unpacked:
+    """A private folder with an archive's files. left_out: how many no tool looks at. skipped: links and the like.
+
+    The folder goes when `remove` is called; what a process has left that was killed is removed by
+    the next one that unpacks, for a lock tells whether a folder is in use.
+    """
+
+    def __init__(self, archive: Path, options: Options, pace: Pace) -> None:
+        """Raises ArchiveError, HandlerError and OSError; nothing is left then."""
+        _sweep(Path(tempfile.gettempdir()))
+        self._home = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock: BinaryIO | None = None
+        self.left_out = self.skipped = 0
+        try:
+            self._lock = (self._home / _LOCK).open("xb")
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self.folder = self._home / _FILES
+            self.folder.mkdir(mode=0o700)
+            self._extract(archive, options, pace)
+        except BaseException:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Delete the files. May be called again."""
+        shutil.rmtree(self._home, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _extract(self, archive: Path, options: Options, pace: Pace) -> None:
+        most = options.max_unpacked_bytes
+        limits = Limits(options.max_entries, most, most, options.max_seconds * _PATIENCE)
+
+        def want(member: Member) -> bool:
+            # It is here for the caller: to hear that the work goes on, and to be able to end it.
+            pace.is_over(f"unpacking {archive.name}")
+            pace.stopped = ""
+            is_wanted = _UNWANTED.isdisjoint(member.name.split("/")[:-1])
+            self.left_out += not is_wanted
+            return is_wanted
+
+        with open_archive(archive, limits) as opened:
+            extract(opened, self.folder, want)
+            self.skipped = opened.skipped_count
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes have left that were killed."""
+    for home in folder.glob(f"{_PREFIX}*"):
+        try:
+            if home.is_symlink() or home.stat().st_uid != os.getuid():
+                continue
+            with (home / _LOCK).open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(home, ignore_errors=True)
+        except OSError:
+            # It is in use, or is just being made.
+            continue
