@@ -1,0 +1,85 @@
+"""From a tool's name and arguments to its answer. Imported with the first call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from tinyhost_sdk import HandlerError
+
+from .._shared.must_gather import MustGather, MustGatherError, open_must_gather
+from . import backends, controllers, health, route_check, settings
+from .configs import RouterConfig, read_configs
+from .options import Options
+from .pace import Pace, TooSlow
+from .report import MOST_ROWS, Report, View, line
+
+# A model reads all of an answer; a caller that asks for more rows gets more text, too.
+_CHARACTERS, _MORE_CHARACTERS = 28_000, 200_000
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_LONGEST_FILTER = 500
+
+
+class Call:
+    """One call of a tool. Its methods are the tools; they raise HandlerError.
+
+    The must-gather is read anew each time, so that an answer is never about former files.
+    """
+
+    def __init__(self, options: Options, path: str, limit: int, directory: str) -> None:
+        self._options = options
+        self._pace = Pace(options.max_seconds)
+        if not path.strip():
+            raise HandlerError("path is empty; give the folder of an unpacked must-gather")
+        if not 0 <= limit <= MOST_ROWS:
+            raise HandlerError(f"limit has to be from 0 to {MOST_ROWS}, not {limit}")
+        self._path, self._directory = path, directory
+        self._view = View(limit, _MORE_CHARACTERS) if limit else View(options.max_rows, _CHARACTERS)
+
+    def controllers(self) -> str:
+        """ingress_controllers."""
+        return self._answer(lambda mg: controllers.answer(mg, self._view))
+
+    def backends(self, text: str) -> str:
+        """ingress_backends."""
+        if len(text) > _LONGEST_FILTER:
+            raise HandlerError(f"filter has more than {_LONGEST_FILTER} characters")
+        return self._answer(
+            lambda mg: backends.answer(self._configs(mg), self._view, self._options, text)
+        )
+
+    def route_check(self, namespace: str) -> str:
+        """ingress_route_check."""
+        if namespace and not _NAMESPACE.fullmatch(namespace):
+            raise HandlerError(
+                f"{namespace[:100]!r} is no name of a namespace: small letters, digits and -"
+            )
+        return self._answer(
+            lambda mg: route_check.answer(mg, self._view, self._options, self._pace, namespace)
+        )
+
+    def config(self) -> str:
+        """ingress_config."""
+        return self._answer(
+            lambda mg: settings.answer(self._configs(mg), self._view, self._options)
+        )
+
+    def health(self) -> str:
+        """ingress_health."""
+        return self._answer(lambda mg: health.answer(mg, self._view, self._options, self._pace))
+
+    def _configs(self, mg: MustGather) -> list[RouterConfig]:
+        return read_configs(mg, self._options, self._pace)
+
+    def _answer(self, ask: Callable[[MustGather], Report]) -> str:
+        try:
+            mg = open_must_gather(Path(self._directory, Path(self._path).expanduser()))
+            report = ask(mg)
+        except (MustGatherError, TooSlow, RuntimeError) as error:
+            raise HandlerError(line(str(error), 1000)) from None
+        if mg.others:
+            report.section(
+                f"Looked at: {mg.root}; not at {line(', '.join(map(str, mg.others)), 500)}"
+            )
+        return report.text(mg.faults, mg.tree.fault_count)

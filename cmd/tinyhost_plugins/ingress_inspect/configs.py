@@ -1,0 +1,103 @@
+"""The HAProxy configurations in a must-gather, and whose they are."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .._shared.must_gather import MustGather, MustGatherError
+from .haproxy import Config, Proxy, parse
+from .options import Options
+from .pace import Pace
+from .routes import PREFIXES
+
+# The folder of a pod below that of its controller, and where other tools have put copies.
+_PLACES = (
+    "ingress_controllers/**/haproxy.config",
+    "namespaces/openshift-ingress/**/haproxy.config",
+)
+# Backends that the router makes in advance, for routes that are yet to come.
+_POOL = "_hapcm_blueprint_pool"
+_PREFIXES = frozenset(PREFIXES.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RouterConfig:
+    """path: below the root. controller: "" when the path does not tell. digest: of the bytes."""
+
+    path: str
+    controller: str
+    pod: str
+    config: Config
+    digest: bytes
+
+    @property
+    def where(self) -> str:
+        """The controller, as it is shown."""
+        return self.controller or "(not known)"
+
+
+@dataclass(frozen=True, slots=True)
+class AppBackend:
+    """A backend that the router made for a route."""
+
+    prefix: str
+    namespace: str
+    route: str
+    proxy: Proxy
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}:{self.route}"
+
+
+def read_configs(mg: MustGather, options: Options, pace: Pace) -> list[RouterConfig]:
+    """The configurations by path. What is not read is noted among the must-gather's faults."""
+    found: list[RouterConfig] = []
+    for number, path in enumerate(_paths(mg)):
+        if number >= options.max_configs:
+            mg.tree.note(path, f"over {options.max_configs} configurations, option maxConfigs")
+            continue
+        pace.check()
+        try:
+            text = mg.read_text(path, options.max_config_bytes)
+        except MustGatherError as error:
+            mg.tree.note(path, str(error).removeprefix(f"{path} "))
+            continue
+        digest = hashlib.sha256(text.encode()).digest()
+        controller, pod = _owner(path)
+        lines = pace.paced(io.StringIO(text, newline="\n"))
+        found.append(RouterConfig(path, controller, pod, parse(lines), digest))
+    return found
+
+
+def _paths(mg: MustGather) -> Iterator[str]:
+    for place in _PLACES:
+        for path in mg.find(place):
+            yield mg.relative(path)
+
+
+def _owner(path: str) -> tuple[str, str]:
+    """The controller and the pod of a configuration, from where it lies."""
+    parts = path.split("/")
+    if parts[0] == "ingress_controllers":
+        return (parts[1], parts[2]) if len(parts) > 3 else ("", parts[1] if parts[2:] else "")
+    pod = next((part for part in parts[2:-1] if part.startswith("router-")), "")
+    # router-NAME-HASH-ID
+    return pod.removeprefix("router-").rpartition("-")[0].rpartition("-")[0], pod
+
+
+def app_backend(proxy: Proxy) -> AppBackend | None:
+    """The route that a backend is for; None for the router's own, as be_sni."""
+    prefix, _, key = proxy.name.partition(":")
+    namespace, colon, route = key.partition(":")
+    if not proxy.is_backend or prefix not in _PREFIXES or not colon or namespace == _POOL:
+        return None
+    return AppBackend(prefix, namespace, route, proxy)
+
+
+def app_backends(config: Config) -> list[AppBackend]:
+    """The backends for routes, in the order of the configuration."""
+    return [found for proxy in config.proxies if (found := app_backend(proxy))]

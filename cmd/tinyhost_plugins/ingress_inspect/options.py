@@ -1,0 +1,68 @@
+"""What the person has set. Read while the plugin starts, so nothing slow to import is used."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_KIB, _MIB = 1024, 1024**2
+# The least, the default and the most of each option.
+RANGES = {
+    "certificateDays": (0, 30, 3650),
+    "logErrors": (0, 10, 1_000_000),
+    "longTimeoutSeconds": (1, 300, 86_400),
+    "maxConfigBytes": (_KIB, 32 * _MIB, 256 * _MIB),
+    "maxConfigs": (1, 50, 1000),
+    "maxLogBytes": (_KIB, 16 * _MIB, 256 * _MIB),
+    "maxRows": (1, 50, 1000),
+    "maxSeconds": (1, 60, 600),
+}
+
+
+class OptionError(ValueError):
+    """An option is wrong; the text names it and says what it has to be."""
+
+
+class Options:
+    """certificate_days: a certificate that ends within so many days is an issue.
+    log_errors: how many error lines a router's log may have. long_timeout_seconds: a default
+    timeout above it is an issue. max_config_bytes, max_configs, max_log_bytes: what is read of each
+    HAProxy configuration, how many of them, and of the end of each log. max_rows: the rows of a
+    list when a call does not say. max_seconds: what a call may take to read.
+    """
+
+    __slots__ = (
+        "certificate_days",
+        "log_errors",
+        "long_timeout_seconds",
+        "max_config_bytes",
+        "max_configs",
+        "max_log_bytes",
+        "max_rows",
+        "max_seconds",
+    )
+
+    def __init__(self, options: "Mapping[str, Any] | None" = None) -> None:
+        """Check the plugin's options. Raises OptionError."""
+        given = options or {}
+        for key in given:
+            if key not in RANGES:
+                raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(RANGES)}')
+        self.certificate_days = _number(given, "certificateDays")
+        self.log_errors = _number(given, "logErrors")
+        self.long_timeout_seconds = _number(given, "longTimeoutSeconds")
+        self.max_config_bytes = _number(given, "maxConfigBytes")
+        self.max_configs = _number(given, "maxConfigs")
+        self.max_log_bytes = _number(given, "maxLogBytes")
+        self.max_rows = _number(given, "maxRows")
+        self.max_seconds = _number(given, "maxSeconds")
+
+
+def _number(options: "Mapping[str, Any]", key: str) -> int:
+    least, default, most = RANGES[key]
+    value = options.get(key)
+    if value is None:
+        return default
+    if type(value) is not int or not least <= value <= most:
+        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
+    return value

@@ -1,0 +1,54 @@
+"""ingress_route_check: the routes against the backends."""
+
+from __future__ import annotations
+
+from .._shared.must_gather import MustGather
+from .configs import RouterConfig, read_configs
+from .matching import Findings, check, counts
+from .options import Options
+from .pace import Pace
+from .report import Report, View, counted, line
+from .routes import Route, gathered_namespaces, read_routes
+
+
+def answer(mg: MustGather, view: View, options: Options, pace: Pace, namespace: str) -> Report:
+    """ingress_route_check. namespace: only its routes and backends; "" for all."""
+    configs = read_configs(mg, options, pace)
+    gathered = [name for name in gathered_namespaces(mg) if namespace in ("", name)]
+    routes = read_routes(mg, gathered)
+    found = check(configs, routes, gathered, namespace)
+    report = Report(view, _first(found, configs, routes, namespace))
+    controllers = len({config.controller for config in configs})
+    of = f"{counted(controllers, 'controller')}, {counted(len(configs), 'configuration')}"
+    report.add(
+        f"{counted(found.routes, 'route')} of {counted(len(gathered), 'namespace')},"
+        f" {counted(found.backends, 'backend')} for routes ({of})"
+    )
+    for _word, title, lines in found.lists:
+        if lines:
+            report.section(f"{title} ({len(lines)})")
+            report.list([f"- {line(entry, 700)}" for entry in lines])
+    if found.unjudged:
+        report.section("Not compared")
+        report.list([f"- {line(entry, 500)}" for entry in found.unjudged])
+    return report
+
+
+def _first(
+    found: Findings, configs: list[RouterConfig], routes: list[Route], namespace: str
+) -> str:
+    where = f" in the namespace {namespace}" if namespace else ""
+    if not configs:
+        return f"Routes cannot be checked: {no_config()}"
+    if not routes and not found.stale:
+        return f"No routes{where} have been gathered, so there is nothing to check."
+    issues = ", ".join(counts(found))
+    return f"Routes and backends{where}: {issues}" if issues else f"No issues with routes{where}."
+
+
+def no_config() -> str:
+    """What is said when there is no configuration."""
+    return (
+        "there is no HAProxy configuration (ingress_controllers/CONTROLLER/POD/haproxy.config)"
+        " in this must-gather."
+    )

@@ -1,0 +1,45 @@
+"""The documentation page lists what the plugin has, and what it shows is what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tinyhost_plugins.ingress_inspect.options import RANGES
+from tinyhost_plugins.ingress_inspect.plugin import build
+
+from . import router_config as rc
+from .conftest import backends, configs, listed, route
+
+PAGE = Path(__file__).parents[3] / "docs" / "plugins" / "ingress-inspect.md"
+
+
+def test_the_page_lists_every_tool_and_every_option_with_its_range() -> None:
+    rows = [
+        [cell.strip(" `") for cell in entry.strip("|").split("|")]
+        for entry in PAGE.read_text().splitlines()
+        if entry.startswith("| `")
+    ]
+    assert sorted(row[0] for row in rows) == sorted([*build().tools, *RANGES])
+    ranges = {row[0]: row[1:4] for row in rows if row[0] in RANGES}
+    assert ranges == {key: [str(n) for n in numbers] for key, numbers in RANGES.items()}
+    for tool in build().tools.values():
+        (row,) = (row for row in rows if row[0] == tool.name)
+        named = {name for name in tool.parameters["properties"] if name not in ("path", "limit")}
+        assert named == set(row[1].replace("`", "").split())
+
+
+def test_the_example_of_the_page_is_true(call: Callable[..., str], cluster: dict[str, Any]) -> None:
+    old = rc.http_backend("be_http:openshift-etcd:old", rc.server("p", "10.0.0.1"))
+    empty = rc.http_backend("be_http:shop:pay")
+    files = cluster | configs(rc.config("/conf", [*backends(), old, empty]))
+    refused = ("HostAlreadyClaimed", "route shop/first already exposes this host")
+    routes = [
+        route("shop", "cart", "edge"),
+        route("shop", "pay"),
+        route("shop", "second", refused=refused),
+    ]
+    files |= {"namespaces/shop/route.openshift.io/routes.yaml": listed(*routes)}
+    example = PAGE.read_text().partition("```text\n")[2].partition("\n```")[0]
+    assert call("route_check", files) == example

@@ -1,0 +1,241 @@
+"""The plugin behind the wire: in memory, as a process, behind the host and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tinyhost_sdk
+from tinyhost.config import parse_config
+from tinyhost.opening import open_host
+from tinyhost.permissions import Origin
+from tinyhost_plugins import ingress_inspect
+from tinyhost_plugins.ingress_inspect.plugin import build
+from tinyhost_sdk import testing
+
+from .conftest import CONTROLLERS, controller
+
+Files = dict[str, Any]
+Write = Callable[..., Path]
+
+MAIN = "from tinyhost_plugins.ingress_inspect import main; main()"
+TOOLS = {
+    "ingress_controllers": {"path", "limit"},
+    "ingress_backends": {"path", "filter", "limit"},
+    "ingress_route_check": {"path", "namespace", "limit"},
+    "ingress_config": {"path", "limit"},
+    "ingress_health": {"path", "limit"},
+}
+HOMES = [Path(ingress_inspect.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
+
+
+def test_the_tools_have_their_names_and_parameters_and_say_what_they_do() -> None:
+    with testing.drive(build()) as driver:
+        tools = driver.manifest["tools"]
+        assert driver.manifest.get("hooks", []) == []
+    found = {tool["name"]: tool["inputSchema"] for tool in tools}
+    assert {name: set(schema["properties"]) for name, schema in found.items()} == TOOLS
+    assert all(schema["required"] == ["path"] for schema in found.values())
+    assert all(kind["description"] for s in found.values() for kind in s["properties"].values())
+    assert all("must-gather" in tool["description"] for tool in tools)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "said"),
+    [
+        ("health", {}, "path is missing"),
+        ("health", None, "path is missing"),
+        ("health", {"path": ""}, "path is empty; give the folder of an unpacked must-gather"),
+        ("health", {"path": " "}, "path is empty"),
+        ("health", {"path": 5}, "path must be a string"),
+        ("health", {"path": "none"}, "none does not exist; give the folder"),
+        ("health", {"path": "a\0b"}, "cannot be opened"),
+        ("health", {"path": "~no-such-user-here/x"}, "Could not determine home"),
+        ("health", {"path": "empty"}, "is no must-gather: no folder in it has cluster-scoped"),
+        ("health", {"path": "file"}, "is not a folder"),
+        ("health", {"path": ".", "limit": 1001}, "limit has to be from 0 to 1000, not 1001"),
+        ("health", {"path": ".", "limit": -1}, "limit has to be from 0 to 1000, not -1"),
+        ("health", {"path": ".", "filter": "x"}, "unknown argument filter"),
+        ("backends", {"path": ".", "filter": "x" * 501}, "filter has more than 500 characters"),
+        ("route_check", {"path": ".", "namespace": "../x"}, "'../x' is no name of a namespace"),
+        ("route_check", {"path": ".", "namespace": "x" * 64}, "is no name of a namespace"),
+        ("route_check", {"path": ".", "namespace": "a\nb"}, "'a\\nb' is no name of a namespace"),
+    ],
+)
+def test_what_cannot_be_done_is_an_error_of_the_tool_on_one_line(
+    cluster: Files, write: Write, tool: str, args: Files | None, said: str
+) -> None:
+    folder = write(cluster)
+    (folder / "empty").mkdir()
+    (folder / "file").write_text("x")
+    with testing.drive(build()) as driver:
+        result = driver.call_tool(f"ingress_{tool}", args, directory=str(folder))
+    assert result.is_error
+    assert said in result.content
+    assert "\n" not in result.content
+
+
+def test_a_path_may_be_relative_to_the_project_and_above_or_at_the_image_s_folder(
+    cluster: Files, write: Write
+) -> None:
+    folder = write(cluster)
+    (image,) = folder.iterdir()
+    with testing.drive(build()) as driver:
+        for path, project in ((folder.name, folder.parent), (".", folder), (str(image), "/")):
+            result = driver.call_tool("ingress_health", {"path": path}, directory=str(project))
+            assert result.content.startswith("No issues found with the routers.\n")
+
+
+def test_the_folders_of_other_images_are_named(cluster: Files, write: Write) -> None:
+    folder = write(cluster)
+    (folder / "other-image" / "namespaces").mkdir(parents=True)
+    with testing.drive(build()) as driver:
+        said = driver.call_tool("ingress_controllers", {"path": str(folder)}).content
+    assert said.split("\n")[-1].startswith(f"Looked at: {folder}")
+    assert said.endswith(f"not at {folder}/other-image")
+
+
+def test_a_must_gather_that_has_changed_is_read_again(cluster: Files, write: Write) -> None:
+    with testing.drive(build()) as driver:
+        for number in (1, 2):
+            files = {f"{CONTROLLERS}/c{n}.yaml": controller(f"c{n}") for n in range(number)}
+            args = {"path": str(write(cluster | files))}
+            said = driver.call_tool("ingress_controllers", args).content
+            assert said.startswith(f"{number + 1} ingress controllers")
+
+
+def test_a_call_that_takes_too_long_ends_with_an_error(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tinyhost_plugins.ingress_inspect import pace
+
+    seconds = iter(range(0, 10**6, 50))
+    monkeypatch.setattr(pace.time, "monotonic", lambda: next(seconds))
+    with testing.drive(build()) as driver:
+        result = driver.call_tool("ingress_health", {"path": str(write(cluster))})
+    assert result.is_error
+    assert result.content == (
+        "reading the must-gather took more than 60 seconds; raise the plugin's option maxSeconds"
+    )
+
+
+def test_a_wrong_option_fails_the_load_and_says_why() -> None:
+    with pytest.raises(testing.RpcFailure) as caught, testing.drive(build(), {"maxRows": 0}):
+        pass
+    assert 'option "maxRows" has to be a whole number from 1 to 1000' in caught.value.message
+
+
+def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:
+    program = (
+        "import sys\n"
+        "from tinyhost_plugins.ingress_inspect.plugin import build\n"
+        "from tinyhost_sdk import testing\n"
+        "with testing.drive(build(), {'maxRows': 7}):\n"
+        "    slow = {'re', 'json', 'typing', 'pathlib', 'dataclasses', 'yaml', 'cryptography',\n"
+        "            'datetime', 'tinyhost_plugins.ingress_inspect.answers'}\n"
+        "    print(sorted(slow & set(sys.modules)))\n"
+    )
+    path = [*map(str, HOMES), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> None:
+    args = {"path": str(write(cluster))}
+    calls = [
+        ("initialize", {"version": "1.0"}),
+        *(("tool/call", {"name": name, "args": args}) for name in TOOLS),
+    ]
+    lines = (
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+        for number, (method, params) in enumerate(calls)
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN],
+        input="".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    hello, *answers = (json.loads(entry)["result"] for entry in done.stdout.splitlines())
+    assert hello["id"] == "ingress-inspect"
+    assert [answer["content"].split("\n")[0] for answer in answers] == [
+        "1 ingress controller, none with a bad condition",
+        "8 backends in 2 configurations, none for routes without servers",
+        "No issues with routes.",
+        "2 HAProxy configurations, none with long timeouts",
+        "No issues found with the routers.",
+    ]
+
+
+def install(folder: Path) -> None:
+    """The program as an installed wheel has it."""
+    folder.mkdir(exist_ok=True)
+    script = folder / "tinyhost-plugin-ingress-inspect"
+    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
+    script.chmod(0o755)
+
+
+async def test_behind_the_host_a_tool_answers(
+    cluster: Files, write: Write, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    keys = {"plugins": [["ingress-inspect", {"maxRows": 5}]]}
+    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
+    assert not config.problems, config.problems
+    folder = write(cluster)
+    async with open_host(config, origin=Origin.PERSON) as host:
+        await host.load_all(["ingress-inspect"])
+        session = await host.session_start(str(folder.parent))
+        outcome = await host.call(
+            "plugin__ingress-inspect__ingress_config", {"path": folder.name}, session
+        )
+        await host.session_end(session)
+    assert not outcome.is_error
+    assert outcome.content.startswith("2 HAProxy configurations")
+    assert "7 more; call again with limit (up to 1000)" in outcome.content
+
+
+def test_the_command_calls_a_tool_of_the_installed_program(
+    cluster: Files, write: Write, home: Path, tmp_path: Path
+) -> None:
+    install(tmp_path / "bin")
+    (home / "config" / "config.json").write_text('{"plugins": ["ingress-inspect"]}')
+    folder = write(cluster)
+    env = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+
+    def call(tool: str, **args: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tinyhost_cli.main", "tool", "call"]
+        return subprocess.run(
+            [*command, f"plugin__ingress-inspect__{tool}", "--args", json.dumps(args)],
+            cwd=folder.parent,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    done = call("ingress_route_check", path=folder.name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("No issues with routes.\n")
+    done = call("ingress_health", path="elsewhere")
+    assert done.returncode == 1
+    assert "elsewhere does not exist; give the folder of an unpacked must-gather" in done.stdout
