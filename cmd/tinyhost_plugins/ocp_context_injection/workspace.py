@@ -1,0 +1,111 @@
+"""A folder for oneself alone: private copies of kubeconfigs, logins, and what oc keeps."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from .._shared.kubeconfig import write_private
+from .._shared.oc import OcError
+
+_PREFIX = "tinyhost-ocp-"
+_LOCK = "in-use"
+
+
+class Workspace:
+    """Made with the first use, removed with close(). May be used by several threads."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._in_use = -1
+        self._closed = False
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+
+    @property
+    def folder(self) -> Path:
+        """Raises OcError."""
+        with self._lock:
+            if self._closed:
+                raise OcError("the plugin is being stopped")
+            if self._folder is None:
+                try:
+                    parent = _parent()
+                    _sweep(parent)
+                    self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+                    self._in_use = _claim(self._folder)
+                except OSError as error:
+                    raise OcError(f"there is no room for files: {error}") from None
+            return self._folder
+
+    @property
+    def scratch(self) -> str:
+        """A folder for what oc keeps. Raises OcError."""
+        folder = self.folder / "oc"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return str(folder)
+
+    def fresh(self) -> Path:
+        """A path that nothing is at yet. Raises OcError."""
+        return self.folder / f"kubeconfig-{next(self._numbers)}"
+
+    def certificates(self, text: str) -> str:
+        """The path of a file with this text, always the same for the same text.
+
+        Raises OcError.
+        """
+        path = self.folder / f"ca-{hashlib.sha256(text.encode()).hexdigest()[:32]}.pem"
+        with self._lock:
+            if not path.exists():
+                write_private(path, text)
+        return str(path)
+
+    def remove(self, path: Path) -> None:
+        with suppress(OSError):
+            path.unlink()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            if self._in_use >= 0:
+                os.close(self._in_use)
+            self._folder, self._in_use = None, -1
+
+
+def _parent() -> Path:
+    # In memory and gone when the person logs out, where there is such a place.
+    named = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    usable = named.is_absolute() and os.access(named, os.W_OK | os.X_OK)
+    return named if usable else Path(tempfile.gettempdir())
+
+
+def _claim(folder: Path) -> int:
+    """A descriptor that says, while it is open, that the folder is in use. Raises OSError."""
+    # It gets its name when it is locked, so nobody finds it unlocked.
+    unnamed = folder / f"{_LOCK}.new"
+    claim = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(claim, fcntl.LOCK_EX)
+    unnamed.rename(folder / _LOCK)
+    return claim
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the folders of those that were killed, for there may be tokens in them."""
+    for lock in parent.glob(f"{_PREFIX}*/{_LOCK}"):
+        with suppress(OSError):
+            claim = os.open(lock, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if os.fstat(claim).st_uid == os.getuid():
+                    fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(lock.parent, ignore_errors=True)
+            finally:
+                os.close(claim)
