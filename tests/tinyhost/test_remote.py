@@ -240,14 +240,14 @@ async def test_the_launcher_is_taken_from_the_home_by_a_tilde(machine: Machine) 
         (["./jump"], "its launcher ./jump must be a name on PATH or an absolute path"),
         (["no-such-launcher"], "no-such-launcher cannot be used: it is not on PATH; install it"),
         (["/no/such/launcher"], "cannot be used: /no/such/launcher does not exist"),
-        (["open"], "/open can be written by everybody; fix it with: chmod go-w"),
+        (["open-to-all"], "/open-to-all can be written by everybody; fix it with: chmod go-w"),
         (["plain"], "/plain is not executable; fix it with: chmod +x"),
     ],
 )
 async def test_a_launcher_that_cannot_be_trusted_or_found_is_refused(
     machine: Machine, launch: list[str], reason: str
 ) -> None:
-    machine.write("open", LAUNCHER).chmod(0o777)
+    machine.write("open-to-all", LAUNCHER).chmod(0o777)
     machine.write("plain", LAUNCHER).chmod(0o644)
     error = await machine.refused(machine.config(launch=launch))
     assert error.stage == "resolve"
