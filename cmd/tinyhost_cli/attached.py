@@ -50,6 +50,15 @@ def ask_host(
             raise
 
 
+def tell_of_host(way: str, directory: str | None = None, config_file: str | None = None) -> None:
+    """Where a host is running that goes by what was before, say how to make the change count."""
+    from tinyhost import runtime
+
+    where = os.path.abspath(directory or ".")  # noqa: PTH100
+    if runtime.find_socket(where, os.environ, config_file):
+        output.problem(f"a host is running; to make it count there: {way}")
+
+
 def report_failed(failed: Sequence[Mapping[str, Any]]) -> None:
     """Tell of each plugin that failed to load; see present.loaded_value."""
     for one in failed:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tinyhost.model import PluginSpec
     from tinyhost_cli.describe import Program
 
+_HOST_PATIENCE = 5.0  # seconds
+
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 
@@ -69,6 +71,7 @@ def _examine(setup: Setup) -> Iterator[Finding]:
     yield _check_plugin_folder()
     yield from _check_path(os.environ.get("PATH", ""))
     yield _check_state_folder()
+    yield _check_host(setup)
     yield from _check_sandbox(setup, config)
     yield from _check_plugins(setup, config)
 
@@ -141,6 +144,27 @@ def _check_state_folder() -> Finding:
             PROBLEM, "state folder", f"{folder}: you may not write to {nearest}; logs are lost"
         )
     return Finding(OK, "state folder", str(folder))
+
+
+def _check_host(setup: Setup) -> Finding:
+    """A host that commands would attach to, and whether it answers."""
+    from tinyhost_cli.attached import directory_of
+    from tinyhost_cli.client import HostError, HostGone, attach
+
+    client = attach(setup.directory, setup.config_file, timeout=_HOST_PATIENCE)
+    if client is None:
+        return Finding(OK, "running host", "none, so each command starts plugins of its own")
+    try:
+        with client:
+            status = client.call("host/status", {"directory": directory_of(setup)})
+    except (HostGone, HostError) as error:
+        return Finding(PROBLEM, "running host", f"it does not answer: {error}")
+    count = len(status["plugins"])
+    text = f"process {status['pid']}, {count} plugins, {status['addresses']['control']}"
+    failed = ", ".join(one["name"] for one in status["failed"])
+    if failed:
+        return Finding(WARNING, "running host", f"{text}; not loaded: {failed}")
+    return Finding(OK, "running host", text)
 
 
 def _check_sandbox(setup: Setup, config: Config) -> Iterator[Finding]:

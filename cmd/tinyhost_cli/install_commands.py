@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tinyhost_cli import completion, output
+from tinyhost_cli import attached, completion, output
 from tinyhost_cli.common import read_config, setup_options
 from tinyhost_cli.setup import Setup
 
@@ -137,6 +137,9 @@ def _tell(setup: Setup, config: Config, done: Installed, what: str, in_project: 
     if problem:
         output.problem(f"{done.path} {problem}")
     _say_what_next(setup, done, in_project)
+    if what == "updated":
+        way = f"tinyhost plugin restart {done.name}"
+        attached.tell_of_host(way, config_file=setup.config_file)
 
 
 def _say_what_next(setup: Setup, done: Installed, in_project: bool) -> None:

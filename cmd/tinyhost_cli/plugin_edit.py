@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tinyhost_cli import completion, output
+from tinyhost_cli import attached, completion, output
 from tinyhost_cli.common import (
     config_path,
     json_object,
@@ -59,6 +59,8 @@ def enable(setup: Setup, name: str, options: str | None, pinned: bool) -> None:
     program = program_of(resolver(config), name, config)
     if program.error:
         output.problem(f"it cannot be loaded yet: {program.error}")
+    elif changed:
+        attached.tell_of_host("tinyhost reload", config_file=setup.config_file)
 
 
 def _refuse_server(setup: Setup, name: str) -> None:
@@ -94,6 +96,8 @@ def disable(setup: Setup, name: str) -> None:
         output.say(f"{name} is disabled now in {file}")
     else:
         output.say(f"{name} was not enabled in {file}; nothing is changed")
+    if changed:
+        attached.tell_of_host("tinyhost reload", config_file=setup.config_file)
 
 
 @click.command()

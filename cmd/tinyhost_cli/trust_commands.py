@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import output
+from tinyhost_cli import attached, output
 from tinyhost_cli.common import json_option, setup_options
 from tinyhost_cli.lazy import LazyGroup
 from tinyhost_cli.setup import Setup
@@ -73,6 +73,7 @@ def add(setup: Setup, where: str, yes: bool) -> int:
     if not trusted and (yes or _agreed(setup)):
         trusting.trust(found.project, found.contents)
         trusted = True
+        attached.tell_of_host("tinyhost reload", where, setup.config_file)
     if setup.as_json:
         output.emit({**view, "trusted": trusted})
     else:
@@ -188,4 +189,6 @@ def revoke(where: str, as_json: bool) -> int:
         output.say(f"{root} is trusted no more")
     else:
         output.problem(f"{root} was not trusted; to see what is: tinyhost trust list")
+    if revoked:
+        attached.tell_of_host("tinyhost reload", where)
     return 0 if revoked else 1

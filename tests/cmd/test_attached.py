@@ -572,3 +572,18 @@ def _until(met: Callable[[], bool], seconds: float = 20) -> None:
     while not met():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_who_changes_the_configuration_is_told_of_the_host_that_runs(
+    tinyhost: Cli, serve: Callable[..., Served]
+) -> None:
+    tinyhost.plugin("mine")
+    tinyhost.configure({})
+    hint = "a host is running; to make it count there: tinyhost reload"
+    assert hint not in Served(tinyhost, None)("plugin", "enable", "mine").stderr  # type: ignore[arg-type]
+    served = serve()
+    assert hint in served("plugin", "disable", "mine").stderr
+    assert hint not in served("plugin", "disable", "mine").stderr
+    assert hint in served("plugin", "enable", "mine").stderr
+    [host] = [one for one in served.json("doctor")["checks"] if one["what"] == "running host"]
+    assert (host["level"], str(served.process.pid) in host["text"]) == ("ok", True)
