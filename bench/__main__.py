@@ -13,7 +13,7 @@ from pathlib import Path
 
 import trio
 
-from . import audit_logs, go_rows, hook_rows, mcp_rows, report, startup_rows, tool_rows
+from . import attach_rows, audit_logs, go_rows, hook_rows, mcp_rows, report, startup_rows, tool_rows
 from .harness import Missing, Row
 from .workspace import ROOT, Workspace
 
@@ -27,6 +27,7 @@ GROUPS: dict[str, Measure] = {
     "sdk": startup_rows.measure_sdk,
     "help": startup_rows.measure_help,
     "run": startup_rows.measure_run,
+    "attach": attach_rows.measure,
     "mcp": mcp_rows.measure,
     "go": go_rows.measure,
     "audit": audit_logs.measure,

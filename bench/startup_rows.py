@@ -90,7 +90,7 @@ async def measure_sdk(workspace: Workspace, quick: bool) -> list[Row]:
     script = workspace.console_script("tinyhost-plugin-bench", "bench_children.sdk_plugin", "main")
     if b'"result"' not in run_to_end(workspace, [script], _INITIALIZE):
         raise RuntimeError("the plugin did not answer initialize")
-    row = await _whole_processes(
+    row = await whole_processes(
         workspace, quick, [script], workspace.python("-c", "import json"), _INITIALIZE
     )
     return [
@@ -111,7 +111,7 @@ async def measure_help(workspace: Workspace, quick: bool) -> list[Row]:
     command = [script, "--help"]
     if b"Usage" not in run_to_end(workspace, command):
         raise RuntimeError("tinyhost --help printed no usage")
-    row = await _whole_processes(
+    row = await whole_processes(
         workspace, quick, command, workspace.python("-c", "import click"), b""
     )
     return [
@@ -134,7 +134,7 @@ async def measure_run(workspace: Workspace, quick: bool) -> list[Row]:
         ("run.python", workspace.python("-c", "import json"), None),
     ):
         own = [script, "run", "--", *command]
-        row = await _whole_processes(workspace, quick, own, floor or command, b"")
+        row = await whole_processes(workspace, quick, own, floor or command, b"")
         rows.append(
             Row(
                 name=name,
@@ -147,9 +147,11 @@ async def measure_run(workspace: Workspace, quick: bool) -> list[Row]:
     return rows
 
 
-async def _whole_processes(
+async def whole_processes(
     workspace: Workspace, quick: bool, own: Sequence[str], floor: Sequence[str], request: bytes
 ) -> tuple[Sequence[float], Sequence[float]]:
+    """Times of two commands from start to end, and of nothing else; they take turns."""
+
     def whole(command: Sequence[str]) -> Round:
         async def round() -> float:
             began = perf_counter()

@@ -145,10 +145,14 @@ def find_socket(
 ) -> str | None:
     """The socket of the host that a command there would attach to, if there is one.
 
+    A host has a say in what a command runs, so somebody else's is no host.
     config_file: the file that --config names.
     """
     file = plain_config_file(environ, config_file)
     if file is None:
         return None
     path = socket_path(file, find_root(directory, home_of(environ)), environ)
-    return path if os.path.exists(path) else None  # noqa: PTH110
+    try:
+        return path if os.stat(path).st_uid == os.geteuid() else None  # noqa: PTH116
+    except OSError:
+        return None

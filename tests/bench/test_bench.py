@@ -67,6 +67,14 @@ def test_a_quick_run_prints_a_table_with_goal_and_verdict(tmp_path):
     assert rest[-1] == f"written to {file}"
 
 
+def test_commands_are_measured_by_a_host_that_is_gone_afterwards(tmp_path):
+    file = tmp_path / "run.json"
+    done = run_bench(tmp_path, "--quick", "--only", "attach", "--json", "--output", str(file))
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row["goal"] for row in json.loads(done.stdout)["rows"]}
+    assert rows == {"attach.hook": 2.0, "attach.run": None}
+
+
 def test_an_unknown_group_is_refused_with_the_known_ones(tmp_path):
     done = run_bench(tmp_path, "--only", "nonsense")
     assert done.returncode == 2

@@ -587,3 +587,29 @@ def test_who_changes_the_configuration_is_told_of_the_host_that_runs(
     assert hint in served("plugin", "enable", "mine").stderr
     [host] = [one for one in served.json("doctor")["checks"] if one["what"] == "running host"]
     assert (host["level"], str(served.process.pid) in host["text"]) == ("ok", True)
+
+
+def test_a_host_whose_terminal_is_closed_stops(tinyhost: Cli) -> None:
+    tinyhost.plugin("mine", hooks=DISPOSE)
+    tinyhost.configure({"plugins": ["mine"]})
+    program = (
+        "import os, pty, sys\n"
+        "pid, fd = pty.fork()\n"
+        "if pid == 0:\n"
+        f"    os.execv({sys.executable!r}, [*{COMMAND!r}, 'serve'])\n"
+        "shown = b''\n"
+        "while b'control: ' not in shown:\n"
+        "    shown += os.read(fd, 4096)\n"
+        "os.close(fd)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tinyhost.project,
+        env=tinyhost.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "0\n", done.stderr
+    assert tinyhost.disposed("mine")

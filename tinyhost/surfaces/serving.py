@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -59,7 +60,7 @@ def control_socket(config: Config, directory: str, environ: Mapping[str, str]) -
 async def serve(service: Service) -> None:
     """Run a host until it is told to stop, by a client or by SIGTERM or SIGINT.
 
-    SIGHUP reloads. Raises ConfigError, HostRunning, and OSError for what cannot be listened on.
+    SIGHUP reloads, but when the terminal that this runs at is closed. Raises ConfigError, HostRunning, and OSError for what cannot be listened on.
     """
     config = await trio.to_thread.run_sync(service.read_config)
     _tell(config)
@@ -117,13 +118,24 @@ async def _load(running: RunningHost, service: Service) -> None:
 
 async def _obey(running: RunningHost, signals: AsyncIterator[int]) -> None:
     ask, asked = trio.open_memory_channel[None](1)
+    at_terminal = _has_terminal()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_reloads, running, asked)
         async for number in signals:
-            if number != signal.SIGHUP:
+            # A terminal that is closed sends SIGHUP as well, and then it is gone.
+            if number != signal.SIGHUP or (at_terminal and not _has_terminal()):
                 running.stop()
             elif ask.statistics().current_buffer_used == 0:
                 ask.send_nowait(None)
+
+
+def _has_terminal() -> bool:
+    """Whether there is a terminal that this process belongs to."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
 
 
 async def _reloads(running: RunningHost, asked: trio.MemoryReceiveChannel[None]) -> None:

@@ -225,8 +225,11 @@ class Child:
 
         def reached() -> bool:
             assert self.process.poll() is None, self.log.read_text()
-            with socket.socket(socket.AF_UNIX) as probe:
-                return probe.connect_ex(self.path) == 0
+            try:
+                with runtime.Address(self.path) as to, socket.socket(socket.AF_UNIX) as probe:
+                    return probe.connect_ex(to) == 0
+            except FileNotFoundError:
+                return False
 
         await until(reached)
 
@@ -258,7 +261,12 @@ def child(home: Path) -> Iterator[Callable[..., Child]]:
     for one in started:
         if one.process.poll() is None:
             one.process.terminate()
-        one.process.wait(PATIENCE)
+        try:
+            one.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            one.process.kill()
+            one.process.wait()
+            raise
 
 
 @pytest.fixture

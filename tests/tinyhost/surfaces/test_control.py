@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -182,6 +184,21 @@ async def test_a_process_of_another_user_is_turned_away(
             await client.call("host/status")
 
 
+def test_a_command_does_not_attach_to_the_host_of_somebody_else(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(own_socket(home))
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert runtime.find_socket(str(home), os.environ) == str(path)
+    if os.geteuid() == 0:
+        os.chown(path, NOBODY, NOBODY)
+    else:  # nothing can be given away: so it is us who are another
+        uid = os.geteuid()
+        monkeypatch.setattr(runtime.os, "geteuid", lambda: uid + 1)
+    assert runtime.find_socket(str(home), os.environ) is None
+
+
 async def test_the_kernel_says_who_is_at_the_other_end() -> None:
     ours, theirs = trio.socket.socketpair()
     with ours, theirs:
@@ -219,24 +236,21 @@ async def test_clients_are_served_again_when_descriptors_are_back(
     monkeypatch.setattr(control, "_PATIENCE", 0.05)
     async with in_service() as host:
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-        ours = trio.socket.socket(trio.socket.AF_UNIX)
-        in_use = [int(fd.name) for fd in Path("/proc/self/fd").iterdir()]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(in_use) + 1, limits[1]))
-        spare = []
-        try:
-            while True:
-                spare.append(os.dup(0))
-        except OSError:
-            pass
-        try:
-            await ours.connect(host.path)
-            await until(lambda: "no client can be taken" in caplog.text)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-            for fd in spare:
-                os.close(fd)
-        async with Rpc(trio.SocketStream(ours)).stream as stream:
-            await Rpc(stream).call("host/status")
+        with runtime.Address(host.path) as address, trio.socket.socket(socket.AF_UNIX) as ours:
+            in_use = [int(fd.name) for fd in Path("/proc/self/fd").iterdir()]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(in_use) + 1, limits[1]))
+            spare = []
+            try:
+                with contextlib.suppress(OSError):
+                    while True:
+                        spare.append(os.dup(0))
+                await ours.connect(address)
+                await until(lambda: "no client can be taken" in caplog.text)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+                for fd in spare:
+                    os.close(fd)
+            await Rpc(trio.SocketStream(ours)).call("host/status")
 
 
 # --- calls

@@ -189,7 +189,8 @@ async def test_a_denied_command_is_not_run_and_why_is_told(
 ) -> None:
     configure(permissions={"deny": ["bash(make *)"]})
     async with in_service() as host, host.connect() as client:
-        done = await client.call("shell/run", **{"shell": "make all"})
+        text = {"shell": "make all"}
+        done = await client.call("shell/run", **text)
         assert done["denied"]
         assert "make *" in done["reason"]
         assert not client.requests
@@ -361,6 +362,37 @@ async def test_a_follower_that_was_too_slow_sees_a_gap(
         await client.call("events/follow", since=0)
         numbers = [(await client.note("event"))["seq"] for _ in range(5)]
         assert numbers == list(range(end - 4, end + 1))
+
+
+async def test_one_who_reads_at_once_misses_nothing_however_much_happens_at_a_time(
+    in_service: InService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "_PAST", 200)
+    async with in_service() as host, host.connect() as client, trio.open_nursery() as nursery:
+        last = (await client.call("events/follow"))["last"]
+        end = last + 3000
+        nursery.start_soon(publish_ten_at_a_time, host.running.events, 3000)
+        numbers = []
+        while not numbers or numbers[-1] < end:
+            numbers.append((await client.note("event"))["seq"])
+        assert numbers == list(range(last + 1, end + 1))
+
+
+async def publish_ten_at_a_time(bus: events.EventBus, count: int) -> None:
+    for number in range(count):
+        bus.publish("notice", {"text": str(number)})
+        if number % 10 == 9:
+            await trio.lowlevel.checkpoint()
+
+
+def test_a_batch_is_bounded_and_never_empty_while_there_is_more() -> None:
+    bus = events.EventBus()
+    for size in (100_000, 10, 10, 70_000):
+        bus.publish("notice", {"text": "x" * size})
+    assert [event.seq for event in bus.batch(0)] == [1]
+    assert [event.seq for event in bus.batch(1)] == [2, 3]
+    assert [event.seq for event in bus.batch(3)] == [4]
+    assert bus.batch(4) == []
 
 
 async def test_one_who_does_not_read_misses_the_oldest_and_costs_a_bounded_past(

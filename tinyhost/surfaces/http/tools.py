@@ -121,7 +121,7 @@ async def _begin(call: Call) -> Any:
     running, wanted = call.running, call.body.get("sessionID") or ""
     require(not running.begun(wanted), 409, f"the session {wanted} has begun already")
     directory = call.body.get("directory") or running.host.directory
-    session = await running.host.session_start(directory, wanted or None, _caller(running))
+    session = await running.session_start(directory, wanted or None, _caller(running))
     return _session_value(session)
 
 
