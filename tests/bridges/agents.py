@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +86,7 @@ class Bench:
         for folder in (self.project, self.home, self.bin, self.config / "plugins"):
             folder.mkdir(parents=True)
         self.escapes: list[str] = []
-        self.program("tinyhost", "tinyhost_cli.main")
+        self.program("tinyhost", "tinyhost_cli.entry")
         self.program("tinyhost-plugin-safety-net", "tinyhost_plugins.safety_net")
 
     def program(self, name: str, module: str) -> None:
@@ -130,6 +131,30 @@ class Bench:
             "TINYHOST_CONFIG_DIR": str(self.config),
             "TINYHOST_STATE_DIR": str(self.state),
         }
+
+    @contextmanager
+    def serving(self) -> Iterator[Callable[..., Any]]:
+        """Keep a host running in the project. Gives tinyhost(*words): a command's JSON."""
+        tinyhost = str(self.bin / "tinyhost")
+        env, where = self.env(), self.project
+        host = subprocess.Popen(
+            [tinyhost, "serve"], cwd=where, env=env, stderr=subprocess.PIPE, text=True
+        )
+
+        def ask(*words: str) -> Any:
+            command = [tinyhost, *words, "--json"]
+            done = subprocess.run(command, cwd=where, env=env, stdout=subprocess.PIPE, check=True)
+            return json.loads(done.stdout)
+
+        assert host.stderr is not None
+        with host.stderr:
+            while "control: " not in (line := host.stderr.readline()):
+                assert line, "it did not start"
+            try:
+                yield ask
+            finally:
+                host.terminate()
+                host.wait(timeout=30)
 
     # --- the agents
 
