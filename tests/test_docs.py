@@ -34,7 +34,13 @@ def run_blocks(page: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_page_with_python_is_run_here() -> None:
     with_python = {page.name for page in PAGES if blocks(page, "python")}
-    assert with_python == {"README.md", "writing-plugins.md", "builtins.md", "journal.md", "http.md"}
+    assert with_python == {
+        "README.md",
+        "writing-plugins.md",
+        "builtins.md",
+        "journal.md",
+        "http.md",
+    }
 
 
 # --- README.md

@@ -187,7 +187,7 @@ def test_any_other_return_value_is_refused_with_what_is_allowed(hook, value, tex
     [
         (lambda: PermissionOutput("no"), "True or False"),
         (lambda: PermissionOutput(False, None), "a text as reason"),
-        (lambda: PermissionOutput(), "either True or False, or ask=True"),
+        (PermissionOutput, "either True or False, or ask=True"),
         (lambda: PermissionOutput(True, ask=True), "either True or False, or ask=True"),
         (lambda: PermissionOutput(ask="yes"), "either True or False, or ask=True"),
         (lambda: SessionStartOutput([1]), "additional_context must be strings"),
