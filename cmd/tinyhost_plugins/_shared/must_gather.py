@@ -10,7 +10,6 @@ Files that cannot be read or are too large are left out and noted in `mg.faults`
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
+from .must_gather_roots import MARKS, roots
 from .must_gather_tree import MustGatherError, Tree
 from .must_gather_values import Resource, Values, resources
 from .must_gather_yaml import FormatError, documents
@@ -37,11 +37,8 @@ PARTS = (
     *("cluster-scoped-resources", "namespaces", "host_service_logs", "monitoring", "audit_logs"),
     *("ingress_controllers", "etcd_info", "insights-data"),
 )
-_MARKS = ("cluster-scoped-resources", "namespaces")
 _SUFFIXES = (".yaml", ".yml", ".json")
 _VERSIONS = "cluster-scoped-resources/config.openshift.io/clusterversions"
-_DEEPEST = 4
-_MOST_FOLDERS = 20_000
 _ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
 
 
@@ -185,7 +182,7 @@ def open_must_gather(path: str | Path, limits: Limits | None = None) -> MustGath
     MustGatherError when there is none.
     """
     top = _folder(path)
-    found = sorted(_roots(top))
+    found = sorted(roots(top))
     if not found:
         raise MustGatherError(_about(top))
     gathers = [
@@ -218,32 +215,10 @@ def _folder(path: str | Path) -> Path:
         raise MustGatherError(f"{str(path)!r:.300} cannot be opened: {reason}") from None
 
 
-def _roots(top: Path) -> Iterator[Path]:
-    left = _MOST_FOLDERS
-    stack = [(top, 0)]
-    while stack and left:
-        left -= 1
-        folder, depth = stack.pop()
-        below = _subfolders(folder)
-        # What is below a root belongs to it.
-        if any(child.name in _MARKS for child in below):
-            yield folder
-        elif depth < _DEEPEST:
-            stack += [(child, depth + 1) for child in sorted(below, reverse=True)]
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
-
-
 def _about(top: Path) -> str:
-    text = f"{top} is no must-gather: no folder in it has {' or '.join(_MARKS)}"
+    text = f"{top} is no must-gather: no folder in it has {' or '.join(MARKS)}"
     for above in top.parents:
-        if any((above / mark).is_dir() for mark in _MARKS):
+        if any((above / mark).is_dir() for mark in MARKS):
             return f"{text}; it seems to be a part of the one in {above}"
     try:
         archives = sorted(p.name for p in top.iterdir() if p.name.endswith(_ARCHIVES))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._shared.texts import counted
 from . import report as texts
-from .counts import Counts, plural, share
+from .counts import Counts, share
 from .filters import Query
 from .findings import Findings, gather
 from .moments import shown
@@ -23,11 +24,11 @@ def report(scan: Scan, query: Query, _args: Mapping[str, Any], options: Options)
     if not found.total:
         return texts.nothing(scan, query.text)
     first = (
-        f"Anomalies in {plural(found.total, 'event')}, {shown(found.first)} to {shown(found.last)}:"
-        f" {plural(found.auth_failures.total, 'failed authentication')},"
-        f" {plural(found.deletions.total, 'deletion')},"
-        f" {plural(found.escalations.total, 'privilege escalation')},"
-        f" {plural(len(found.service_accounts), 'service account')}"
+        f"Anomalies in {counted(found.total, 'event')}, {shown(found.first)} to {shown(found.last)}:"
+        f" {counted(found.auth_failures.total, 'failed authentication')},"
+        f" {counted(found.deletions.total, 'deletion')},"
+        f" {counted(found.escalations.total, 'privilege escalation')},"
+        f" {counted(len(found.service_accounts), 'service account')}"
     )
     return texts.text(
         first,
@@ -74,7 +75,7 @@ def _service_accounts(found: Findings) -> list[str]:
     rows = [(count, key) for key, count in accounts.top(_ROWS)]
     return [
         f"Service accounts: {len(accounts):,}{'+' if accounts.others else ''}"
-        f" with {plural(accounts.total, 'event')}",
+        f" with {counted(accounts.total, 'event')}",
         *(texts.columns(("events", "service account"), rows) if rows else ()),
         *texts.more(len(accounts) - len(rows), "audit_top by=user user=serviceaccount"),
     ]

@@ -64,11 +64,6 @@ def share(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-def plural(number: int, what: str) -> str:
-    """ "1 event", "2,000 events"."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def listed(words: Sequence[str], most: int = 10) -> str:
     """Names in a sentence, of which there may be many."""
     left = len(words) - most

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .._shared.texts import counted
 from . import options as names
 from . import report as texts
-from .counts import plural, share
+from .counts import share
 from .filters import Query
 from .findings import Findings, gather
 from .moments import seconds_between, shown
@@ -43,7 +44,7 @@ def report(scan: Scan, query: Query, _args: Mapping[str, Any], options: Options)
         f"Overall: [{overall}], {ratings.count(CRITICAL)} critical and {ratings.count(WARN)} to"
         f" watch of {len(rows)} checks"
     )
-    about = f"{plural(found.total, 'event')}, {shown(found.first)} to {shown(found.last)}"
+    about = f"{counted(found.total, 'event')}, {shown(found.first)} to {shown(found.last)}"
     lines = [f"[{rating:<8}] {name:<25} {detail}" for rating, name, detail in rows]
     return texts.text(first, scan, [about, *lines])
 

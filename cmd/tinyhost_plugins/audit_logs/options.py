@@ -1,5 +1,7 @@
 """What the person has set. Read while the plugin starts, so nothing slow to import is used."""
 
+from .._shared.options import OptionError, check_names, number, texts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,18 +33,14 @@ PLATFORM = (
     "system:serviceaccount:openshift-",
 )
 _KIB = 1024
-# Name of a number -> default, least and most.
-_NUMBERS = {
-    "maxKeys": (100_000, 1000, 5_000_000),
-    "maxLineBytes": (4 * _KIB * _KIB, 64 * _KIB, 64 * _KIB * _KIB),
-    "maxRows": (500, 1, 5000),
-    "maxSeconds": (300, 1, 3600),
+# The least, the default and the most of each option that is a number.
+_RANGES = {
+    "maxKeys": (1000, 100_000, 5_000_000),
+    "maxLineBytes": (64 * _KIB, 4 * _KIB * _KIB, 64 * _KIB * _KIB),
+    "maxRows": (1, 500, 5000),
+    "maxSeconds": (1, 300, 3600),
 }
-_OPTIONS = (*_NUMBERS, "platformUsers", "roots", "thresholds")
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
+_OPTIONS = (*_RANGES, "platformUsers", "roots", "thresholds")
 
 
 class Options:
@@ -65,10 +63,10 @@ class Options:
     def __init__(
         self,
         *,
-        max_keys: int = _NUMBERS["maxKeys"][0],
-        max_line_bytes: int = _NUMBERS["maxLineBytes"][0],
-        max_rows: int = _NUMBERS["maxRows"][0],
-        max_seconds: int = _NUMBERS["maxSeconds"][0],
+        max_keys: int = _RANGES["maxKeys"][1],
+        max_line_bytes: int = _RANGES["maxLineBytes"][1],
+        max_rows: int = _RANGES["maxRows"][1],
+        max_seconds: int = _RANGES["maxSeconds"][1],
         platform: "tuple[str, ...]" = PLATFORM,
         roots: "tuple[str, ...]" = (),
         thresholds: "Thresholds" = THRESHOLDS,
@@ -84,41 +82,19 @@ class Options:
 
 def read_options(options: "Mapping[str, Any]") -> Options:
     """Check the plugin's options. Raises OptionError."""
-    for key in options:
-        if key not in _OPTIONS:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(_OPTIONS)}')
-    platform = _texts(options, "platformUsers")
-    roots = _texts(options, "roots") or ()
+    check_names(options, _OPTIONS)
+    roots = texts(options, "roots")
     if not all(root.startswith("/") for root in roots):
         raise OptionError('option "roots" has to be a list of absolute paths')
     return Options(
-        max_keys=_number(options, "maxKeys"),
-        max_line_bytes=_number(options, "maxLineBytes"),
-        max_rows=_number(options, "maxRows"),
-        max_seconds=_number(options, "maxSeconds"),
-        platform=PLATFORM if platform is None else platform,
+        max_keys=number(options, "maxKeys", _RANGES),
+        max_line_bytes=number(options, "maxLineBytes", _RANGES),
+        max_rows=number(options, "maxRows", _RANGES),
+        max_seconds=number(options, "maxSeconds", _RANGES),
+        platform=texts(options, "platformUsers", PLATFORM),
         roots=roots,
         thresholds=_thresholds(options.get("thresholds")),
     )
-
-
-def _number(options: "Mapping[str, Any]", key: str) -> int:
-    default, least, most = _NUMBERS[key]
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not least <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
-    return value
-
-
-def _texts(options: "Mapping[str, Any]", key: str) -> "tuple[str, ...] | None":
-    value = options.get(key)
-    if value is None:
-        return None
-    if type(value) is not list or not all(type(item) is str and item for item in value):
-        raise OptionError(f'option "{key}" has to be a list of texts, none of them empty')
-    return tuple(value)
 
 
 def _thresholds(value: object) -> Thresholds:

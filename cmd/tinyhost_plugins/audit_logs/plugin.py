@@ -1,8 +1,8 @@
 """The plugin: reads its options, then offers the five tools."""
 
-from tinyhost_sdk import HandlerError, InitializeEvent, Plugin, Tool, ToolContext
+from tinyhost_sdk import InitializeEvent, Plugin, Tool, ToolContext
 
-from .options import OptionError, Options, read_options
+from .options import Options, read_options
 from .schemas import TOOLS
 
 TYPE_CHECKING = False
@@ -20,10 +20,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = read_options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = read_options(event.options)
 
     def handler(name: str) -> "Callable[[dict[str, Any], ToolContext], str]":
         def execute(args: "dict[str, Any]", context: ToolContext) -> str:

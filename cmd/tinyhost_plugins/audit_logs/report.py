@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .._shared.table import cell
-from .counts import listed, plural
+from .._shared.texts import counted
+from .counts import listed
 from .scan import Scan
 
 # Names of users and objects are whole in this width; a cut one cannot be used as a filter.
@@ -47,7 +48,7 @@ def matching(lead: str, filters: str) -> str:
 
 def more(left: int, how: str) -> list[str]:
     """A line about rows that are not shown, or none."""
-    return [f"{plural(left, 'more row')}; {how}"] if left > 0 else []
+    return [f"{counted(left, 'more row')}; {how}"] if left > 0 else []
 
 
 def text(first: str, scan: Scan, *parts: list[str]) -> str:
@@ -66,9 +67,9 @@ def _read(scan: Scan) -> list[str]:
     tally = scan.tally
     events = [f"{cell(area) or 'log'} {count:,}" for area, count in tally.events.items()]
     nodes = {file.node for file in scan.files if file.node}
-    of_nodes = f" of {plural(len(nodes), 'node')}" if nodes else ""
+    of_nodes = f" of {counted(len(nodes), 'node')}" if nodes else ""
     first = (
-        f"Read {plural(len(scan.files), 'log')}{of_nodes}; events: {', '.join(events) or 'none'}."
+        f"Read {counted(len(scan.files), 'log')}{of_nodes}; events: {', '.join(events) or 'none'}."
     )
     return [first, *_left_out(scan)]
 
@@ -78,7 +79,7 @@ def _left_out(scan: Scan) -> list[str]:
     found = []
     if tally.early:
         found.append(
-            f"{plural(tally.early, 'event')} of earlier stages left out, so that a request counts"
+            f"{counted(tally.early, 'event')} of earlier stages left out, so that a request counts"
             " once; all_stages=true takes them, where the tool has it."
         )
     if _KUBE in tally.events and any(area in tally.events for area in _AGGREGATED):
@@ -88,12 +89,12 @@ def _left_out(scan: Scan) -> list[str]:
         )
     if tally.other:
         found.append(
-            f"{plural(tally.other, 'line')} left out, not being audit events;"
+            f"{counted(tally.other, 'line')} left out, not being audit events;"
             f" the first in {cell(tally.other_first, _WIDEST)}."
         )
     if tally.long:
         found.append(
-            f"{plural(tally.long, 'line')} left out as too long; the plugin's option maxLineBytes"
+            f"{counted(tally.long, 'line')} left out as too long; the plugin's option maxLineBytes"
             " sets the limit."
         )
     return found

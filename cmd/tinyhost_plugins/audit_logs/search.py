@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._shared.texts import counted
 from . import report as texts
-from .counts import LONGEST_KEY, plural
+from .counts import LONGEST_KEY
 from .events import NO_NAMESPACE, FullEvent, acting_user, full_resource_name
 from .files import LogFile
 from .filters import Query
@@ -73,7 +74,7 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
     if not oldest.total:
         return texts.nothing(scan, query.text)
     rows = oldest.rows()
-    first = f"{plural(oldest.total, 'event')}{texts.matching('that match', query.text)}"
+    first = f"{counted(oldest.total, 'event')}{texts.matching('that match', query.text)}"
     if len(rows) < oldest.total:
         first += f"; the oldest {len(rows)} are shown"
     lines = texts.columns(_HEADERS, (_shown(row) for row in rows))

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from .._shared.texts import counted
 from . import report as texts
-from .counts import Counts, listed, plural
+from .counts import Counts, listed
 from .filters import Query
 from .moments import utc
 from .options import Options
@@ -41,8 +42,8 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
     most = args.get("max", 0)
     rows = most if most > 0 else TIMELINE_ROWS
     first = (
-        f"{plural(counts.total + without_time, 'event')}{texts.matching('that match', query.text)}"
-        f" in {plural(len(buckets), interval)} (UTC)"
+        f"{counted(counts.total + without_time, 'event')}{texts.matching('that match', query.text)}"
+        f" in {counted(len(buckets), interval)} (UTC)"
     )
     lines = [*_lines(buckets, interval, rows), *_left_out(counts.others, without_time)]
     return texts.text(first, scan, _summary(buckets, interval), lines)
@@ -60,7 +61,9 @@ def _summary(buckets: _Buckets, interval: str) -> list[str]:
     found = sorted(spikes(buckets), key=lambda bucket: (-bucket[1], bucket[0]))
     if found:
         names = listed([f"{_shown(key)} ({count:,})" for key, count in found])
-        lines.append(f"{plural(len(found), 'spike')}, over {_SPIKE} x the others' average: {names}")
+        lines.append(
+            f"{counted(len(found), 'spike')}, over {_SPIKE} x the others' average: {names}"
+        )
     elif len(buckets) == 1:
         lines.append(f"one {interval} alone cannot be compared, so no spike can be seen")
     else:
@@ -87,7 +90,7 @@ def _lines(buckets: _Buckets, interval: str, most: int) -> list[str]:
     rows: list[tuple[str, object, str]] = []
     for gap, key, count in _with_gaps(buckets[:most], interval):
         if gap:
-            rows.append((f"... {plural(gap, interval)} without events", 0, ""))
+            rows.append((f"... {counted(gap, interval)} without events", 0, ""))
         bar = "#" * max(1, round(_BAR * count / highest))
         rows.append((_shown(key), count, bar + (" <-- SPIKE" if key in marked else "")))
     return [
@@ -109,10 +112,10 @@ def _with_gaps(buckets: _Buckets, interval: str) -> Iterator[tuple[int, str, int
 def _left_out(others: int, without_time: int) -> list[str]:
     lines = []
     if without_time:
-        lines.append(f"{plural(without_time, 'event')} without a time that can be read")
+        lines.append(f"{counted(without_time, 'event')} without a time that can be read")
     if others:
         lines.append(
-            f"{plural(others, 'event')} in still other intervals; give since and until, or"
+            f"{counted(others, 'event')} in still other intervals; give since and until, or"
             " interval=hour"
         )
     return lines

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._shared.texts import counted
 from . import report as texts
-from .counts import Counts, plural, share
+from .counts import Counts, share
 from .events import NO_NAMESPACE, NO_VALUE, resource_name, user_name
 from .filters import Query
 from .options import Options
@@ -52,8 +53,8 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
         return texts.nothing(scan, query.text)
     top = counts.top(rows)
     first = (
-        f"Top {len(top)} of {plural(len(counts), 'value')} of {by},"
-        f" in {plural(total, 'event')}{texts.matching('that match', query.text)}"
+        f"Top {len(top)} of {counted(len(counts), 'value')} of {by},"
+        f" in {counted(total, 'event')}{texts.matching('that match', query.text)}"
     )
     lines = texts.columns(
         ("#", "events", "%", by),
@@ -62,7 +63,7 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
     lines += texts.more(len(counts) - len(top), f"give n, {options.max_rows} at most, or filters")
     if counts.others:
         lines.append(
-            f"{plural(counts.others, 'event')} of still other values are in the total alone;"
+            f"{counted(counts.others, 'event')} of still other values are in the total alone;"
             " the plugin's option maxKeys sets how many are counted."
         )
     return texts.text(first, scan, lines)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .._shared.texts import counted
 from .containerfile import Containerfile, Stage, Step, read
 from .findings import shown
 from .images import bootc_reason
@@ -43,15 +44,11 @@ def validate(text: str) -> str:
     failed = sum(check.result == FAIL for check in checks)
     warned = sum(check.result == WARN for check in checks)
     if failed:
-        verdict = f"FAIL: this does not make a bootc image ({_counted(failed, 'check')} failed)"
+        verdict = f"FAIL: this does not make a bootc image ({counted(failed, 'check')} failed)"
     else:
         verdict = "PASS: this makes a bootc image"
-        verdict += f", with {_counted(warned, 'warning')}" if warned else ""
+        verdict += f", with {counted(warned, 'warning')}" if warned else ""
     return "\n".join((verdict, "", *(f"[{one.result}] {one.name}: {one.detail}" for one in checks)))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _checks(file: Containerfile) -> Iterator[Check]:

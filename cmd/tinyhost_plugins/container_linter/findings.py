@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .._shared.texts import counted
+
 ERROR, WARNING, INFO = "error", "warning", "info"
 SEVERITIES = (ERROR, WARNING, INFO)
+_MANY = {INFO: INFO}
 _CUT = 80
 
 
@@ -51,12 +54,8 @@ def report(findings: Sequence[Finding], limit: int) -> str:
 
 def _summary(findings: Sequence[Finding]) -> str:
     counts = [(sum(one.severity == kind for one in findings), kind) for kind in SEVERITIES]
-    parts = (_counted(count, kind) for count, kind in counts if count)
-    return f"{_counted(len(findings), 'finding')}: {', '.join(parts)}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 or what == INFO else f"{count} {what}s"
+    parts = (counted(count, kind, _MANY.get(kind, "")) for count, kind in counts if count)
+    return f"{counted(len(findings), 'finding')}: {', '.join(parts)}"
 
 
 def _entry(one: Finding) -> str:

@@ -1,5 +1,7 @@
 """What the person has set. Read while the plugin starts, so nothing slow to import is used."""
 
+from .._shared.options import OptionError, check_names, number, texts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +20,10 @@ RULES = (
     "run-layer-chaining",
     "remote-add",
 )
-_OPTIONS = ("bases", "disable", "labels", "limit", "maxCharacters")
 _LABELS = ("name", "version", "summary")
-_LIMIT, _MOST_LIMIT = 50, 10_000
-_MAX_CHARACTERS, _FEWEST_CHARACTERS, _MOST_CHARACTERS = 256 * 1024, 1024, 1024 * 1024
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
+# The least, the default and the most of each option that is a number.
+_RANGES = {"limit": (1, 50, 10_000), "maxCharacters": (1024, 256 * 1024, 1024 * 1024)}
+_OPTIONS = ("bases", "disable", "labels", *_RANGES)
 
 
 class Options:
@@ -42,8 +40,8 @@ class Options:
         bases: "tuple[str, ...]" = (),
         disable: "frozenset[str]" = frozenset(),
         labels: "tuple[str, ...]" = _LABELS,
-        limit: int = _LIMIT,
-        max_characters: int = _MAX_CHARACTERS,
+        limit: int = _RANGES["limit"][1],
+        max_characters: int = _RANGES["maxCharacters"][1],
     ) -> None:
         self.bases = bases
         self.disable = disable
@@ -54,38 +52,16 @@ class Options:
 
 def read_options(options: "Mapping[str, Any]") -> Options:
     """Check the plugin's options. Raises OptionError."""
-    for key in options:
-        if key not in _OPTIONS:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(_OPTIONS)}')
-    disable = frozenset(_texts(options, "disable", ()))
+    check_names(options, _OPTIONS)
+    disable = frozenset(texts(options, "disable"))
     for rule in sorted(disable - set(RULES)):
         raise OptionError(
             f'option "disable": there is no rule "{rule:.80}"; there are {", ".join(RULES)}'
         )
     return Options(
-        bases=_texts(options, "bases", ()),
+        bases=texts(options, "bases"),
         disable=disable,
-        labels=_texts(options, "labels", _LABELS),
-        limit=_number(options, "limit", _LIMIT, 1, _MOST_LIMIT),
-        max_characters=_number(
-            options, "maxCharacters", _MAX_CHARACTERS, _FEWEST_CHARACTERS, _MOST_CHARACTERS
-        ),
+        labels=texts(options, "labels", _LABELS),
+        limit=number(options, "limit", _RANGES),
+        max_characters=number(options, "maxCharacters", _RANGES),
     )
-
-
-def _texts(options: "Mapping[str, Any]", key: str, default: "tuple[str, ...]") -> "tuple[str, ...]":
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not list or not all(type(item) is str and item.strip() for item in value):
-        raise OptionError(f'option "{key}" has to be a list of texts, none of them empty')
-    return tuple(value)
-
-
-def _number(options: "Mapping[str, Any]", key: str, default: int, fewest: int, most: int) -> int:
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not fewest <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {fewest} to {most}')
-    return value

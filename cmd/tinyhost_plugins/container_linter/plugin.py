@@ -2,7 +2,7 @@
 
 from tinyhost_sdk import HandlerError, InitializeEvent, Plugin, Tool, ToolContext
 
-from .options import OptionError, Options, read_options
+from .options import Options, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +32,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = read_options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = read_options(event.options)
 
     def lint(args: "Any", _context: ToolContext) -> str:
         # The rules are loaded with the first call, not while the plugin starts.

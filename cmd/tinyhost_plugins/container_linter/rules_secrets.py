@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tinyhost_plugins.log_sanitizer.sanitize import sanitize
-
+from ..log_sanitizer.sanitize import sanitize
 from .containerfile import Containerfile, Setting, Step
 from .findings import ERROR, Finding, shown
 from .options import Options

@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinyhost_plugins._shared.table import table
-
+from .._shared import texts
+from .._shared.table import table
 from . import text
 
 FOLDER = "etcd_info"
@@ -156,7 +156,7 @@ def _status(state: State) -> list[Finding]:
 def _sizes(rows: list[dict[str, Any]]) -> list[Finding]:
     largest = max(rows, key=lambda row: _number(row.get("dbSize")))
     size, used = _number(largest.get("dbSize")), _number(largest.get("dbSizeInUse"))
-    said = f"largest database {text.size(size)}"
+    said = f"largest database {texts.size(size)}"
     if not used:
         return [Finding(OK, "size", said)]
     free = max(0, size - used)
@@ -179,8 +179,8 @@ def members_table(state: State) -> str:
                 row.get("Endpoint"),
                 names.get(me) or _hex(me),
                 status.get("version"),
-                text.size(_number(status.get("dbSize"))),
-                text.size(_number(status.get("dbSizeInUse"))),
+                texts.size(_number(status.get("dbSize"))),
+                texts.size(_number(status.get("dbSizeInUse"))),
                 "leader" if me and me == status.get("leader") else "",
                 _number(status.get("raftTerm")),
                 _number(status.get("raftIndex")),

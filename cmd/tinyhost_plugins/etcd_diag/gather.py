@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from tinyhost_sdk import HandlerError
 
-_MARKS = ("cluster-scoped-resources", "namespaces")
+from .._shared.must_gather_roots import MARKS, roots, subfolders
+
 _PODS = Path("namespaces", "openshift-etcd", "pods")
-_DEEPEST = 4
-_MOST_FOLDERS = 20_000
 _MOST_FILES = 5000
 
 
@@ -38,45 +36,22 @@ def find_root(path: Path) -> Path:
     if not is_folder:
         raise HandlerError(f"{path} {what}; give the folder of an unpacked must-gather")
     found: Path | None = None
-    for folder in _folders(path, _DEEPEST):
-        if _has_mark(folder):
-            if _is_folder(folder / _PODS):
-                return folder
-            found = found or folder
+    for folder in roots(path):
+        if _is_folder(folder / _PODS):
+            return folder
+        found = found or folder
     if found is None:
         raise HandlerError(
-            f"{path} is no must-gather: there is neither a folder {' nor '.join(_MARKS)} in it"
+            f"{path} is no must-gather: there is neither a folder {' nor '.join(MARKS)} in it"
         )
     return found
-
-
-def _folders(top: Path, deepest: int) -> Iterator[Path]:
-    """The folder and those below it, in the order of their names; no links are followed."""
-    left = _MOST_FOLDERS
-    stack = [(top, 0)]
-    while stack and left:
-        left -= 1
-        folder, depth = stack.pop()
-        yield folder
-        # What is below a root belongs to it.
-        if depth < deepest and not _has_mark(folder):
-            below = sorted(_subfolders(folder), reverse=True)
-            stack += [(child, depth + 1) for child in below]
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
 
 
 def log_files(root: Path) -> list[LogFile]:
     """The logs of the pods whose names begin with "etcd-": by pod, container, oldest first."""
     found: list[LogFile] = []
     pods = root / _PODS
-    for pod in sorted(_subfolders(pods)):
+    for pod in sorted(subfolders(pods)):
         if not pod.name.startswith("etcd-"):
             continue
         for folder, _, names in os.walk(pod):
@@ -98,10 +73,6 @@ def _order(file: LogFile) -> tuple[str, str, bool, str]:
 def _is_log(name: str) -> bool:
     name = name.lower().removesuffix(".gz")
     return name.endswith(".log") or "journal" in name or name.startswith("log")
-
-
-def _has_mark(folder: Path) -> bool:
-    return any(_is_folder(folder / mark) for mark in _MARKS)
 
 
 def _is_folder(path: Path) -> bool:

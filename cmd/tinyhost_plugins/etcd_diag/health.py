@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tinyhost_plugins._shared.table import cell
-
+from .._shared.table import cell
 from . import classes, cluster_state
 from .cluster_state import CRITICAL, OK, WARN, Finding
 from .log_tools import Logs

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from tinyhost_plugins._shared.table import cell
 from tinyhost_sdk import HandlerError, ToolContext
 
+from .._shared.table import cell
 from . import cluster_state
 from .cluster_state import ALARMS, CRITICAL, HEALTH, MEMBERS, OK, STATUS, WARN, State
 

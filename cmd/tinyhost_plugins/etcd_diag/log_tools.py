@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from tinyhost_plugins._shared.table import table
-
+from .._shared import texts
+from .._shared.table import cell, table
 from . import classes, text
 from .figures import Durations
 from .gather import find_root, log_files
@@ -64,8 +64,8 @@ class Logs:
         scan = self.scan
         pods = len({file.pod for file in self.files})
         line = (
-            f"read: {text.counted(scan.files, 'log file')} of {text.counted(pods, 'pod')},"
-            f" {text.counted(scan.lines, 'line')}, {text.size(scan.bytes)};"
+            f"read: {texts.counted(scan.files, 'log file')} of {texts.counted(pods, 'pod')},"
+            f" {texts.counted(scan.lines, 'line')}, {texts.size(scan.bytes)};"
             f" {stamp(scan.first)} to {stamp(scan.last)}"
         )
         return "\n".join((line, *(f"note: {note}" for note in scan.all_notes()[:20])))
@@ -88,9 +88,9 @@ def stats(logs: Logs) -> str:
     rows = [(name, counts[name], *_figures(durations[name])) for name in _TIMED]
     headers = ("EVENT", "COUNT", "TIMED", "MIN", "MEDIAN", "AVERAGE", "P99", "MAX")
     lines = [
-        f"{text.counted(counts[classes.SLOW_APPLY], 'slow apply', 'slow applies')},"
-        f" {text.counted(counts[classes.SLOW_FSYNC], 'slow fsync')},"
-        f" {text.counted(counts[classes.COMPACTION], 'compaction')}; times in ms",
+        f"{texts.counted(counts[classes.SLOW_APPLY], 'slow apply', 'slow applies')},"
+        f" {texts.counted(counts[classes.SLOW_FSYNC], 'slow fsync')},"
+        f" {texts.counted(counts[classes.COMPACTION], 'compaction')}; times in ms",
         "",
         table(headers, rows),
     ]
@@ -153,7 +153,7 @@ def _errors_head(total: int, shown: int, recent: dict[str, Recent]) -> str:
         for name, found in recent.items()
         if found.count
     )
-    return f"{text.counted(total, 'error')} ({names}); the newest {shown:,} are shown"
+    return f"{texts.counted(total, 'error')} ({names}); the newest {shown:,} are shown"
 
 
 def _count(counts: Counter[str], message: str) -> None:
@@ -165,11 +165,10 @@ def _count(counts: Counter[str], message: str) -> None:
 def _messages(counts: Counter[str]) -> list[str]:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     lines = [
-        f"  {count:>7,} x {text.shorten(message, _DETAIL)}"
-        for message, count in ordered[:_MESSAGES_SHOWN]
+        f"  {count:>7,} x {cell(message, _DETAIL)}" for message, count in ordered[:_MESSAGES_SHOWN]
     ]
     left = len(ordered) - _MESSAGES_SHOWN
-    return [*lines, f"  and {text.counted(left, 'other message')}"] if left > 0 else lines
+    return [*lines, f"  and {texts.counted(left, 'other message')}"] if left > 0 else lines
 
 
 def _share(wanted: dict[str, int], most: int) -> dict[str, int]:
@@ -207,10 +206,10 @@ def timeline(logs: Logs, most: int, only: str) -> str:
     if not total:
         return "\n".join((f"no events{f' of the class {only}' if only else ''}", "", logs.about()))
     lines = [
-        f"{text.counted(total, 'event')}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}",
+        f"{texts.counted(total, 'event')}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}",
         "",
         *(
-            f"{stamp(event.time)} {name:<20}{_pad(event.pod)}{text.shorten(event.shown, _DETAIL)}"
+            f"{stamp(event.time)} {name:<20}{_pad(event.pod)}{cell(event.shown, _DETAIL)}"
             for name, event in chosen
         ),
     ]
@@ -239,7 +238,7 @@ def compare(logs: Logs) -> str:
     rows = [(pod, *(counts[pod][name] for name in _COLUMNS.values())) for pod in pods]
     maxima = [(pod, *(_maximum(slowest[pod], name) for name in _TIMED)) for pod in pods]
     lines = [
-        f"{text.counted(len(pods), 'pod')}, {text.counted(len(outliers), 'outlier')}",
+        f"{texts.counted(len(pods), 'pod')}, {texts.counted(len(outliers), 'outlier')}",
         *(f"outlier: {outlier}" for outlier in outliers),
         "",
         table(("POD", *_COLUMNS), rows),
@@ -267,7 +266,7 @@ def _maximum(slowest: dict[str, float], name: str) -> str:
 
 
 def _line(event: Event) -> str:
-    return f"{stamp(event.time)} [{event.pod}] {text.shorten(event.shown, _LINE)}"
+    return f"{stamp(event.time)} [{event.pod}] {cell(event.shown, _LINE)}"
 
 
 def _pad(pod: str) -> str:

@@ -1,5 +1,7 @@
 """What the person has set. Read while the plugin starts, so nothing slow to import is used."""
 
+from .._shared.options import OptionError, check_names, number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -8,18 +10,14 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 PREFIXES = ("/registry/", "/kubernetes.io/", "/openshift.io/")
 
-# name: (smallest, largest, default)
-_NUMBERS = {
-    "maxKeys": (1000, 50_000_000, 4_000_000),
-    "maxLogMiB": (1, 1024 * 1024, 8 * 1024),
-    "maxSnapshotMiB": (1, 64 * 1024, 2 * 1024),
-    "seconds": (1, 3600, 300),
+# The least, the default and the most of each option that is a number.
+_RANGES = {
+    "maxKeys": (1000, 4_000_000, 50_000_000),
+    "maxLogMiB": (1, 8 * 1024, 1024 * 1024),
+    "maxSnapshotMiB": (1, 2 * 1024, 64 * 1024),
+    "seconds": (1, 300, 3600),
 }
 _OPTIONS = ("etcdctl", "maxKeys", "maxLogMiB", "maxSnapshotMiB", "prefixes", "seconds")
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
 
 
 class Options:
@@ -34,11 +32,11 @@ class Options:
         self,
         *,
         etcdctl: str = "etcdctl",
-        max_keys: int = _NUMBERS["maxKeys"][2],
-        max_logs: int = _NUMBERS["maxLogMiB"][2] * MIB,
-        max_snapshot: int = _NUMBERS["maxSnapshotMiB"][2] * MIB,
+        max_keys: int = _RANGES["maxKeys"][1],
+        max_logs: int = _RANGES["maxLogMiB"][1] * MIB,
+        max_snapshot: int = _RANGES["maxSnapshotMiB"][1] * MIB,
         prefixes: "tuple[str, ...]" = PREFIXES,
-        seconds: int = _NUMBERS["seconds"][2],
+        seconds: int = _RANGES["seconds"][1],
     ) -> None:
         self.etcdctl = etcdctl
         self.max_keys = max_keys
@@ -50,27 +48,15 @@ class Options:
 
 def read_options(options: "Mapping[str, Any]") -> Options:
     """Check the plugin's options. Raises OptionError."""
-    for key in options:
-        if key not in _OPTIONS:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(_OPTIONS)}')
+    check_names(options, _OPTIONS)
     return Options(
         etcdctl=_etcdctl(options.get("etcdctl")),
-        max_keys=_number(options, "maxKeys"),
-        max_logs=_number(options, "maxLogMiB") * MIB,
-        max_snapshot=_number(options, "maxSnapshotMiB") * MIB,
+        max_keys=number(options, "maxKeys", _RANGES),
+        max_logs=number(options, "maxLogMiB", _RANGES) * MIB,
+        max_snapshot=number(options, "maxSnapshotMiB", _RANGES) * MIB,
         prefixes=_prefixes(options.get("prefixes")),
-        seconds=_number(options, "seconds"),
+        seconds=number(options, "seconds", _RANGES),
     )
-
-
-def _number(options: "Mapping[str, Any]", key: str) -> int:
-    smallest, largest, default = _NUMBERS[key]
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not smallest <= value <= largest:
-        raise OptionError(f'option "{key}" has to be a whole number from {smallest} to {largest}')
-    return value
 
 
 def _etcdctl(value: object) -> str:

@@ -4,7 +4,7 @@ import os
 
 from tinyhost_sdk import HandlerError, Hooks, InitializeEvent, Plugin, Tool, ToolContext
 
-from .options import OptionError, Options, read_options
+from .options import Options, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ class Desk:
         self.snapshot: Snapshot | None = None
 
     def initialize(self, event: InitializeEvent) -> None:
-        try:
-            self.options = read_options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        self.options = read_options(event.options)
         self.directory = event.directory
 
     def dispose(self) -> None:

@@ -12,7 +12,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
-from . import classes, text
+from .._shared import texts
+from . import classes
 from .gather import LogFile
 from .lines import parse
 from .pace import Pace
@@ -61,17 +62,17 @@ class Scan:
     def all_notes(self) -> list[str]:
         if not self.long_lines:
             return self.notes
-        cut = text.counted(self.long_lines, "line")
-        return [*self.notes, f"{cut} longer than {text.size(_LONGEST)}: the rest was not read"]
+        cut = texts.counted(self.long_lines, "line")
+        return [*self.notes, f"{cut} longer than {texts.size(_LONGEST)}: the rest was not read"]
 
 
 def events(files: list[LogFile], scan: Scan, most: int, pace: Pace) -> Iterator[Event]:
     """The events of all files, file by file; `scan` is filled on the way."""
     for number, file in enumerate(files):
         if scan.bytes >= most:
-            left = text.counted(len(files) - number, "file")
+            left = texts.counted(len(files) - number, "file")
             scan.notes.append(
-                f"stopped after {text.size(scan.bytes)}, {left} not read;"
+                f"stopped after {texts.size(scan.bytes)}, {left} not read;"
                 ' the option "maxLogMiB" of etcd-diag allows more'
             )
             return
@@ -109,7 +110,7 @@ def _file_events(
                 order = number, offset + start
                 yield Event(latest, order, file.pod, found, line.text, line.shown, line.ms)
         last = block[block.rfind(b"\n", 0, -1) + 1 :]
-        pace.tick(f"reading the logs ({text.size(scan.bytes)} so far)")
+        pace.tick(f"reading the logs ({texts.size(scan.bytes)} so far)")
         if scan.bytes >= most:
             break
     scan.seen(_time(last, year))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tinyhost_sdk import HandlerError
 
-from . import text
+from .._shared import texts
 from .bolt import Corrupt, Database, element_at
 from .options import MIB, Options
 from .pace import Pace
@@ -96,7 +96,7 @@ class Snapshot:
         end = self.size - self._tail
         for start in range(0, end, _CHUNK):
             digest.update(self._data[start : min(start + _CHUNK, end)])
-            pace.tick(f"checking the hash ({text.size(start)} of {text.size(end)})")
+            pace.tick(f"checking the hash ({texts.size(start)} of {texts.size(end)})")
         return digest.digest() == self._data[end : self.size]
 
 
@@ -136,7 +136,7 @@ def _map(path: Path, options: Options) -> tuple[mmap, os.stat_result]:
             raise HandlerError(f"{path} is not a file; give the path of a snapshot")
         if seen.st_size > options.max_snapshot:
             raise HandlerError(
-                f"{path} has {text.size(seen.st_size)}, more than the limit of"
+                f"{path} has {texts.size(seen.st_size)}, more than the limit of"
                 f" {_limit(options.max_snapshot)}; the option "
                 '"maxSnapshotMiB" of etcd-diag allows more'
             )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from heapq import heappush, heappushpop
 
-from tinyhost_plugins._shared.table import table
-
+from .._shared import texts
+from .._shared.table import cell, table
 from . import kinds, text, values
 from .pace import Pace
 from .patterns import matcher
@@ -32,17 +32,17 @@ def overview(snapshot: Snapshot) -> str:
     found = snapshot.survey
     total = found.total()
     lines = [
-        f"{snapshot.path.name}: {text.counted(total.live, 'key')} at revision"
-        f" {found.last.main if found.last else 0}, {text.size(snapshot.size)};"
+        f"{snapshot.path.name}: {texts.counted(total.live, 'key')} at revision"
+        f" {found.last.main if found.last else 0}, {texts.size(snapshot.size)};"
         f" hash {snapshot.hash}",
         "",
-        f"file: {text.shorten(str(snapshot.path), 300)}",
+        f"file: {cell(str(snapshot.path), 300)}",
         f"integrity: {_HASHES[snapshot.hash]}; {_pages(snapshot)}",
         _revisions(snapshot),
-        f"history: {text.counted(total.old, 'replaced revision')}"
-        f" ({text.size(total.old_bytes)}),"
-        f" {text.counted(found.tombstones, 'record of a deletion', 'records of deletions')};"
-        f" {text.counted(total.gone, 'key is', 'keys are')} deleted",
+        f"history: {texts.counted(total.old, 'replaced revision')}"
+        f" ({texts.size(total.old_bytes)}),"
+        f" {texts.counted(found.tombstones, 'record of a deletion', 'records of deletions')};"
+        f" {texts.counted(total.gone, 'key is', 'keys are')} deleted",
         f"buckets: {_buckets(found.entries)}",
         *_cluster(snapshot),
         "",
@@ -56,8 +56,8 @@ def resources(snapshot: Snapshot, sort_by: str) -> str:
     total = snapshot.survey.total()
     number = sum(1 for tally in snapshot.survey.kinds.values() if tally.live)
     return (
-        f"{text.counted(number, 'kind')}, {text.counted(total.live, 'key')},"
-        f" {text.size(total.live_bytes)} of values; sorted by {sort_by}\n\n"
+        f"{texts.counted(number, 'kind')}, {texts.counted(total.live, 'key')},"
+        f" {texts.size(total.live_bytes)} of values; sorted by {sort_by}\n\n"
         + _kind_table(snapshot, sort_by, _MOST_KINDS, "sort the other way to see some of them")
     )
 
@@ -76,7 +76,7 @@ def get(snapshot: Snapshot, kind: str, namespace: str, name: str, most: int) -> 
         value = snapshot.value(item, values.MOST_READ)
         shown = values.show(value, place)
         head = (
-            f"{shown_key}: {text.size(size)}, {shown.form}\n"
+            f"{shown_key}: {texts.size(size)}, {shown.form}\n"
             f"version {item.version}, created at revision {item.created},"
             f" last changed at {item.modified}" + (f", lease {item.lease:x}" if item.lease else "")
         )
@@ -104,10 +104,10 @@ def search(snapshot: Snapshot, pattern: str, most: int, pace: Pace) -> str:
     if not count:
         return f"no key matches {pattern!r}{note}"
     rows = [
-        (text.size(snapshot.value_size(at)), _printable(snapshot, entry.key))
+        (texts.size(snapshot.value_size(at)), _printable(snapshot, entry.key))
         for entry, at in sorted(heap, reverse=True)
     ]
-    lines = [f"{text.counted(count, 'key')} match {pattern!r}{note}", ""]
+    lines = [f"{texts.counted(count, 'key')} match {pattern!r}{note}", ""]
     lines += [f"{size:>10}  {key}" for size, key in rows]
     if count > len(rows):
         lines.append(
@@ -123,22 +123,22 @@ def storage(snapshot: Snapshot) -> str:
     total = found.total()
     free = found.free_pages * meta.page_size
     share = text.percent(free, snapshot.size)
-    old = text.counted(total.old, "replaced revision")
+    old = texts.counted(total.old, "replaced revision")
     lines = [
-        f"{snapshot.path.name}: {text.size(snapshot.size)} of which {text.size(free)} ({share})"
-        f" is free and {text.size(total.live_bytes)}"
+        f"{snapshot.path.name}: {texts.size(snapshot.size)} of which {texts.size(free)} ({share})"
+        f" is free and {texts.size(total.live_bytes)}"
         f" ({text.percent(total.live_bytes, snapshot.size)}) are current values",
         "",
-        f"current: {text.counted(total.live, 'key')}, {text.size(total.live_bytes)} of values",
-        f"history: {old}, {text.size(total.old_bytes)} of values;"
-        f" {text.counted(found.tombstones, 'deletion')}",
-        f"pages: {snapshot.database.pages:,} of {text.size(meta.page_size)},"
+        f"current: {texts.counted(total.live, 'key')}, {texts.size(total.live_bytes)} of values",
+        f"history: {old}, {texts.size(total.old_bytes)} of values;"
+        f" {texts.counted(found.tombstones, 'deletion')}",
+        f"pages: {snapshot.database.pages:,} of {texts.size(meta.page_size)},"
         f" {found.free_pages:,} free",
         f"advice: {_advice(snapshot, total, free)}",
         "",
         f"largest values (top {len(found.largest.entries())}):",
         *(
-            f"{text.size(size):>10}  {_printable(snapshot, key)}"
+            f"{texts.size(size):>10}  {_printable(snapshot, key)}"
             for size, key in found.largest.entries()
         ),
         "",
@@ -174,9 +174,9 @@ def _kind_table(snapshot: Snapshot, sort_by: str, most: int, more: str) -> str:
             kinds.title(kind) or "(no name)",
             prefix.strip("/") or "-",
             tally.live,
-            text.size(tally.live_bytes),
-            text.size(tally.live_bytes // tally.live) if tally.live else "-",
-            text.size(tally.largest),
+            texts.size(tally.live_bytes),
+            texts.size(tally.live_bytes // tally.live) if tally.live else "-",
+            texts.size(tally.largest),
             tally.old,
             tally.gone,
         )
@@ -187,7 +187,7 @@ def _kind_table(snapshot: Snapshot, sort_by: str, most: int, more: str) -> str:
 
 
 def _buckets(entries: dict[str, int]) -> str:
-    parts = [f"{text.shorten(name, 40)} {count:,}" for name, count in entries.items()]
+    parts = [f"{cell(name, 40)} {count:,}" for name, count in entries.items()]
     if len(parts) > _MOST_BUCKETS:
         parts[_MOST_BUCKETS:] = [f"and {len(parts) - _MOST_BUCKETS:,} more"]
     return ", ".join(parts)
@@ -197,7 +197,7 @@ def _pages(snapshot: Snapshot) -> str:
     database = snapshot.database
     text_of_pages = f"all {sum(database.used):,} pages in use are sound"
     if database.missing:
-        text_of_pages += f", but {text.size(database.missing)} are missing at the end of the file"
+        text_of_pages += f", but {texts.size(database.missing)} are missing at the end of the file"
     if snapshot.survey.leaked:
         text_of_pages += f"; {snapshot.survey.leaked:,} pages are neither used nor free"
     return text_of_pages
@@ -219,14 +219,12 @@ def _revisions(snapshot: Snapshot) -> str:
 
 def _cluster(snapshot: Snapshot) -> list[str]:
     found = snapshot.survey
-    lines = [
-        f"{text.shorten(name, 40)}: {text.shorten(fact, 80)}" for name, fact in found.facts.items()
-    ]
+    lines = [f"{cell(name, 40)}: {cell(fact, 80)}" for name, fact in found.facts.items()]
     for raw in found.members:
         try:
             member = json.loads(raw)
             urls = ", ".join(map(str, member.get("peerURLs") or ()))
-            lines.append(text.shorten(f"member: {member.get('name') or '(no name)'} {urls}", 200))
+            lines.append(cell(f"member: {member.get('name') or '(no name)'} {urls}", 200))
         except (ValueError, AttributeError, TypeError, RecursionError):
             lines.append("member: cannot be read")
     return lines
@@ -242,9 +240,7 @@ def _keys(snapshot: Snapshot, kind: str, namespace: str, name: str) -> list[str]
 
 
 def _absent(snapshot: Snapshot, keys: list[str], name: str) -> str:
-    lines = [
-        f"there is no {text.shorten(kinds.shown(keys[0], snapshot.prefixes), 300)} in the snapshot"
-    ]
+    lines = [f"there is no {cell(kinds.shown(keys[0], snapshot.prefixes), 300)} in the snapshot"]
     wanted = {kinds.place(key, snapshot.prefixes).kind for key in keys}
     ending = f"/{name}".encode(errors="surrogatepass")
     near = sorted(
@@ -266,7 +262,7 @@ def _absent(snapshot: Snapshot, keys: list[str], name: str) -> str:
 
 def _printable(snapshot: Snapshot, key: bytes) -> str:
     shown = kinds.shown(key.decode(errors="backslashreplace"), snapshot.prefixes)
-    return text.shorten(shown, _LONGEST_KEY)
+    return cell(shown, _LONGEST_KEY)
 
 
 def _cut(body: str, most: int) -> str:

@@ -6,7 +6,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from . import kinds, text
+from .._shared import texts
+from .._shared.table import cell
+from . import kinds
 from .kinds import Place
 from .wire_format import BYTES, VARINT, BadMessage, fields
 
@@ -31,7 +33,7 @@ def show(value: bytes, place: Place) -> Shown:
     """What may be seen of the value at a key. Nothing of it raises."""
     if value.startswith(ENCRYPTED):
         provider = b":".join(value[:200].split(b":", 5)[2:5]).decode(errors="replace")
-        return Shown(f"encrypted at rest ({text.shorten(provider, 60)})", "")
+        return Shown(f"encrypted at rest ({cell(provider, 60)})", "")
     if value.startswith(PROTOBUF):
         return _protobuf(value, place)
     try:
@@ -90,13 +92,13 @@ def _metadata(metadata: dict[str, Any], secret: bool) -> dict[str, Any]:
         }
     managed = result.get("managedFields")
     if isinstance(managed, list):
-        result["managedFields"] = f"({text.counted(len(managed), 'entry', 'entries')})"
+        result["managedFields"] = f"({texts.counted(len(managed), 'entry', 'entries')})"
     return result
 
 
 def _masked(shown: str) -> str:
     # Passwords and tokens turn up in ConfigMaps and custom resources, too.
-    from tinyhost_plugins.log_sanitizer.sanitize import sanitize
+    from ..log_sanitizer.sanitize import sanitize
 
     rest = len(shown) - _MOST_MASKED
     result = sanitize(shown[:_MOST_MASKED]).text
@@ -118,7 +120,7 @@ def _protobuf(value: bytes, place: Place) -> Shown:
     if lines.get("name", place.name) != place.name:
         # Not a Kubernetes object's metadata, so it may be anything.
         lines = {"apiVersion": version, "kind": kind}
-    body = "\n".join(f"{name}: {text.shorten(line, 400)}" for name, line in lines.items() if line)
+    body = "\n".join(f"{name}: {cell(line, 400)}" for name, line in lines.items() if line)
     return Shown("protobuf; its type and metadata are shown, its content is not", body)
 
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from tinyhost_sdk import HandlerError
 
 from .._shared.must_gather import MustGather, MustGatherError, open_must_gather
+from .._shared.report import Report, named, view_of
+from .._shared.texts import line
 from . import backends, controllers, health, route_check, settings
 from .configs import RouterConfig, read_configs
 from .options import Options
 from .pace import Pace, TooSlow
-from .report import MOST_ROWS, Report, View, line
 
-# A model reads all of an answer; a caller that asks for more rows gets more text, too.
-_CHARACTERS, _MORE_CHARACTERS = 28_000, 200_000
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LONGEST_FILTER = 500
 
@@ -32,10 +31,8 @@ class Call:
         self._pace = Pace(options.max_seconds)
         if not path.strip():
             raise HandlerError("path is empty; give the folder of an unpacked must-gather")
-        if not 0 <= limit <= MOST_ROWS:
-            raise HandlerError(f"limit has to be from 0 to {MOST_ROWS}, not {limit}")
         self._path, self._directory = path, directory
-        self._view = View(limit, _MORE_CHARACTERS) if limit else View(options.max_rows, _CHARACTERS)
+        self._view = view_of(limit, options.max_rows)
 
     def controllers(self) -> str:
         """ingress_controllers."""
@@ -82,4 +79,6 @@ class Call:
             report.section(
                 f"Looked at: {mg.root}; not at {line(', '.join(map(str, mg.others)), 500)}"
             )
-        return report.text(mg.faults, mg.tree.fault_count)
+        if not mg.faults:
+            return report.text()
+        return f"{report.text()}\n\nNot read: {named(mg.faults, mg.tree.fault_count)}"

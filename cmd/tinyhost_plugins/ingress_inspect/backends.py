@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._shared.report import Report, View
+from .._shared.texts import counted, line
 from .configs import RouterConfig, app_backend
 from .durations import is_longer
 from .haproxy import Proxy
 from .options import Options
-from .report import Report, View, counted, line
 from .route_check import no_config
 
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from .._shared.must_gather import MustGather
+from .._shared.texts import line
 from .controllers import Controller
-from .report import line
 from .routes import Route
 
 if TYPE_CHECKING:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .._shared.conditions import Condition, listed
 from .._shared.must_gather import MustGather, Values
-from .report import Report, View, counted, line
+from .._shared.report import Report, View
+from .._shared.texts import counted, line
 
 OPERATOR = "openshift-ingress-operator"
 _GROUP, _PLURAL = "operator.openshift.io", "ingresscontrollers"
@@ -17,28 +19,6 @@ _BAD_WHEN_FALSE = (
     *("DeploymentReplicasMinAvailable", "DeploymentReplicasAllAvailable"),
     *("LoadBalancerReady", "DNSReady", "CanaryChecksSucceeding", "Upgradeable"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One entry of status.conditions. is_bad: whether it says that something is wrong."""
-
-    kind: str
-    status: str
-    reason: str
-    message: str
-    since: str
-
-    @property
-    def is_bad(self) -> bool:
-        if self.kind in _BAD_WHEN_TRUE:
-            return self.status != "False"
-        return self.kind in _BAD_WHEN_FALSE and self.status != "True"
-
-    @property
-    def text(self) -> str:
-        why = ": ".join(part for part in (self.reason, self.message) if part)
-        return line(f"{self.kind}={self.status or '?'}" + (f" ({why})" if why else ""), 600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +44,20 @@ class Controller:
 
     @property
     def bad(self) -> list[Condition]:
-        return [condition for condition in self.conditions if condition.is_bad]
+        return [condition for condition in self.conditions if is_bad(condition)]
+
+
+def is_bad(condition: Condition) -> bool:
+    """Whether a condition says that something is wrong with the controller."""
+    if condition.kind in _BAD_WHEN_TRUE:
+        return condition.status != "False"
+    return condition.kind in _BAD_WHEN_FALSE and condition.status != "True"
+
+
+def said(condition: Condition) -> str:
+    """ "Available=False (Reason: message)"."""
+    why = condition.why(600)
+    return line(f"{condition.kind}={condition.status or '?'}" + (f" ({why})" if why else ""), 600)
 
 
 def read_controllers(mg: MustGather) -> list[Controller]:
@@ -84,7 +77,7 @@ def _controller(raw: Values, name: str, source: str) -> Controller:
         publishing=_publishing(raw),
         certificate=raw.text("spec", "defaultCertificate", "name") or "",
         selectors=", ".join(_selectors(raw)),
-        conditions=tuple(_conditions(raw)),
+        conditions=tuple(listed(raw)),
         source=source,
     )
 
@@ -110,17 +103,6 @@ def _selectors(raw: Values) -> Iterator[str]:
             parts.append(f"{rule.text('key')} {rule.text('operator')} {values}".strip())
         if parts:
             yield f"{word} with {' and '.join(parts)}"
-
-
-def _conditions(raw: Values) -> Iterator[Condition]:
-    for entry in raw.objects("status", "conditions"):
-        kind = entry.text("type")
-        if kind:
-            said = (
-                entry.scalar(key) or ""
-                for key in ("status", "reason", "message", "lastTransitionTime")
-            )
-            yield Condition(kind, *said)
 
 
 def replicas(controller: Controller) -> str:
@@ -162,9 +144,9 @@ def _show(report: Report, controller: Controller) -> None:
     report.add(f"  Default certificate: {controller.certificate or '(made by the operator)'}")
     if controller.selectors:
         report.add(f"  Admits: {line(controller.selectors, 600)}")
-    good = [f"{c.kind}={c.status}" for c in controller.conditions if not c.is_bad]
+    good = [f"{c.kind}={c.status}" for c in controller.conditions if not is_bad(c)]
     for condition in controller.bad:
         since = f" since {line(condition.since, 40)}" if condition.since else ""
-        report.add(f"  BAD {condition.text}{since}")
-    said = ", ".join(sorted(good)) or ("none" if not controller.conditions else "no others")
-    report.add(f"  Conditions: {line(said, 1000)}")
+        report.add(f"  BAD {said(condition)}{since}")
+    others = ", ".join(sorted(good)) or ("none" if not controller.conditions else "no others")
+    report.add(f"  Conditions: {line(others, 1000)}")

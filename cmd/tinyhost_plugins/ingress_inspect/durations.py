@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .._shared.texts import counted
+
 _TIME = re.compile(r"([0-9]{1,20})(us|ms|s|m|h|d)?", re.ASCII)
 _SECOND = 1_000_000
 _MICROSECONDS = {
@@ -34,6 +36,5 @@ def say(seconds: int) -> str:
     """ "5 minutes", "90 seconds", "1 hour"."""
     for size, word in ((3600, "hour"), (60, "minute")):
         if seconds and seconds % size == 0:
-            count = seconds // size
-            return f"{count} {word}{'' if count == 1 else 's'}"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
+            return counted(seconds // size, word)
+    return counted(seconds, "second")

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from .._shared.must_gather import MustGather
+from .._shared.report import Report, View
+from .._shared.texts import counted, line
 from .certificates import Certificate, read_certificates
 from .configs import RouterConfig, read_configs
-from .controllers import Controller, nothing, read_controllers, replicas
+from .controllers import Controller, nothing, read_controllers, replicas, said
 from .logs import read_logs
 from .matching import Findings, check
 from .options import Options
 from .pace import Pace
-from .report import Report, View, counted, line
 from .route_check import no_config
 from .routes import Route, gathered_namespaces, read_routes
 from .settings import default_troubles
@@ -110,7 +111,7 @@ def _controller(controller: Controller) -> Issues:
     worst = [condition for condition in bad if condition.kind in ("Available", "Degraded")]
     # What makes a controller degraded is in its message, and need not be said again.
     for condition in worst or bad:
-        yield CRITICAL if condition in worst else WARNING, f"{name}: {condition.text}"
+        yield CRITICAL if condition in worst else WARNING, f"{name}: {said(condition)}"
     wanted, there = controller.replicas, controller.available
     if there == 0 and wanted != 0:
         yield CRITICAL, f"{name}: no router pod is available"

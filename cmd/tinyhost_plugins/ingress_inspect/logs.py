@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from .._shared.must_gather import MustGather, MustGatherError
+from .._shared.texts import line
 from .options import Options
 from .pace import Pace
-from .report import line
 
 _PLACE = "namespaces/openshift-ingress/pods/router-*/**/*.log"
 _MOST_FILES = 200

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .._shared.texts import counted
 from .configs import AppBackend, RouterConfig, app_backends
 from .haproxy import Proxy
-from .report import counted
 from .routes import Admission, Route
 
 

@@ -1,5 +1,7 @@
 """What the person has set. Read while the plugin starts, so nothing slow to import is used."""
 
+from .._shared.options import check_names, number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +19,6 @@ RANGES = {
     "maxRows": (1, 50, 1000),
     "maxSeconds": (1, 60, 600),
 }
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
 
 
 class Options:
@@ -45,24 +43,12 @@ class Options:
     def __init__(self, options: "Mapping[str, Any] | None" = None) -> None:
         """Check the plugin's options. Raises OptionError."""
         given = options or {}
-        for key in given:
-            if key not in RANGES:
-                raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(RANGES)}')
-        self.certificate_days = _number(given, "certificateDays")
-        self.log_errors = _number(given, "logErrors")
-        self.long_timeout_seconds = _number(given, "longTimeoutSeconds")
-        self.max_config_bytes = _number(given, "maxConfigBytes")
-        self.max_configs = _number(given, "maxConfigs")
-        self.max_log_bytes = _number(given, "maxLogBytes")
-        self.max_rows = _number(given, "maxRows")
-        self.max_seconds = _number(given, "maxSeconds")
-
-
-def _number(options: "Mapping[str, Any]", key: str) -> int:
-    least, default, most = RANGES[key]
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not least <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
-    return value
+        check_names(given, RANGES)
+        self.certificate_days = number(given, "certificateDays", RANGES)
+        self.log_errors = number(given, "logErrors", RANGES)
+        self.long_timeout_seconds = number(given, "longTimeoutSeconds", RANGES)
+        self.max_config_bytes = number(given, "maxConfigBytes", RANGES)
+        self.max_configs = number(given, "maxConfigs", RANGES)
+        self.max_log_bytes = number(given, "maxLogBytes", RANGES)
+        self.max_rows = number(given, "maxRows", RANGES)
+        self.max_seconds = number(given, "maxSeconds", RANGES)

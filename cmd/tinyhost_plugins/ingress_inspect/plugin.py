@@ -1,14 +1,12 @@
 """The plugin: its options and its tools. What the tools do is imported with the first call."""
 
-from tinyhost_sdk import HandlerError, InitializeEvent, Plugin, Tool, ToolContext
-from tinyhost_sdk.signature import adapt
+from tinyhost_sdk import InitializeEvent, Plugin, ToolContext
 
-from .options import OptionError, Options
+from .._shared.tools import reading_tool
+from .options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .answers import Call
 
 _TEXTS = {
@@ -50,10 +48,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = Options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = Options(event.options)
 
     def controllers(path: str, limit: int = 0, *, context: ToolContext) -> str:
         return call(path, limit, context).controllers()
@@ -74,22 +69,11 @@ def build() -> Plugin:
         "ingress-inspect",
         version="1.0",
         tools=[
-            _tool("ingress_controllers", _CONTROLLERS, controllers),
-            _tool("ingress_backends", _BACKENDS, backends),
-            _tool("ingress_route_check", _ROUTE_CHECK, route_check),
-            _tool("ingress_config", _CONFIG, config),
-            _tool("ingress_health", _HEALTH, health),
+            reading_tool("ingress_controllers", _CONTROLLERS, controllers, _TEXTS),
+            reading_tool("ingress_backends", _BACKENDS, backends, _TEXTS),
+            reading_tool("ingress_route_check", _ROUTE_CHECK, route_check, _TEXTS),
+            reading_tool("ingress_config", _CONFIG, config, _TEXTS),
+            reading_tool("ingress_health", _HEALTH, health, _TEXTS),
         ],
         on_initialize=initialize,
     )
-
-
-def _tool(name: str, description: str, fn: "Callable[..., str]") -> Tool:
-    """A tool whose arguments are checked against the function's signature.
-
-    typing.Annotated would say the same, but typing takes longer to import than all of this.
-    """
-    schema, execute = adapt(fn, name)
-    for key, kind in schema["properties"].items():
-        schema["properties"][key] = {**kind, "description": _TEXTS[key]}
-    return Tool(name, description, schema, execute, permission="read")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .._shared.must_gather import MustGather
+from .._shared.report import Report, View
+from .._shared.texts import counted, line
 from .configs import RouterConfig, read_configs
 from .matching import Findings, check, counts
 from .options import Options
 from .pace import Pace
-from .report import Report, View, counted, line
 from .routes import Route, gathered_namespaces, read_routes
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+from .._shared.report import Report, View
+from .._shared.texts import counted, line
 from .backends import limit_of, long_timeouts
 from .configs import RouterConfig, app_backend
 from .durations import is_longer, say
 from .haproxy import Defaults, Proxy
 from .masks import masked
 from .options import Options
-from .report import Report, View, counted, line
 from .route_check import no_config
 
 _LONGEST = 300

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .loading import Loaded
 from .metrics import samples
-from .objects import counted, get, line, mapping, objects, text
-from .report import Report, View
+from .objects import get, mapping, objects, text
+from .report import Report
 
 SILENCED = "config/silenced_alerts.json"
 _FILES = ("config/alerts.json", "monitoring/alerts/alerts.json")

@@ -8,15 +8,12 @@ from pathlib import Path
 from tinyhost_sdk import HandlerError, ToolContext
 
 from .._shared.archive import ArchiveError
+from .._shared.report import View, view_of
+from .._shared.texts import line
 from . import alerts, etcd, health, memory, namespaces, nodes, operators, storage, summary
 from .loading import Loaded
-from .objects import line
 from .options import Options
-from .report import MOST_ROWS, View
 from .sessions import Sessions
-
-# A model reads all of an answer; a caller that asks for more rows gets more text, too.
-_CHARACTERS, _MORE_CHARACTERS = 28_000, 200_000
 
 _PLAIN: dict[str, Callable[[Loaded, View], str]] = {
     "insights_etcd": etcd.answer,
@@ -58,11 +55,7 @@ class Answers:
         return alerts.answer(self._archive(archive, context), view, severity)
 
     def _view(self, limit: int) -> View:
-        if not 0 <= limit <= MOST_ROWS:
-            raise HandlerError(f"limit has to be from 0 to {MOST_ROWS}, not {limit}")
-        if limit:
-            return View(limit, _MORE_CHARACTERS)
-        return View(self._options.max_rows, _CHARACTERS)
+        return view_of(limit, self._options.max_rows)
 
     def _archive(self, archive: str, context: ToolContext) -> Loaded:
         if archive:

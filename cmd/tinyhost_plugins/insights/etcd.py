@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from .._shared.report import View
+from .._shared.texts import line
 from .alerts import read_alerts
 from .loading import Loaded
 from .metrics import samples
-from .objects import because, integer, line, mapping, name_of, objects, text
+from .objects import integer, mapping, name_of, objects, text
 from .operators import Operator, read_operators
 from .pods import Pod, read_pods
-from .report import Report, View
+from .report import Report
 
 _NAMESPACES = ("openshift-etcd", "openshift-etcd-operator")
 _SETTINGS = "config/clusteroperator/operator.openshift.io/etcd/"
@@ -56,7 +58,7 @@ def _operator(report: Report, operator: Operator) -> None:
     report.section("Conditions")
     report.list(
         [
-            f"{kind}={found.status} since {found.since or '?'}: {because(found, 300)}"
+            f"{kind}={found.status} since {found.since or '?'}: {found.why(300)}"
             for kind, found in sorted(operator.known.items())
         ]
     )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from .._shared.conditions import condition
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .alerts import read_alerts
 from .loading import Loaded
 from .memory import oom_killed
 from .namespaces import annotated_groups, computed_groups
 from .nodes import count_roles, read_nodes, read_pools
-from .objects import because, condition, counted, line, objects, text
+from .objects import objects, text
 from .operators import count_states, read_operators
 from .pods import read_pods
-from .report import Report, View
+from .report import Report
 from .storage import storage_troubles
 from .summary import gather_troubles, version_text, version_troubles
 
@@ -70,7 +73,7 @@ def _operators(loaded: Loaded) -> Iterator[tuple[str, str]]:
     """One issue for an operator, however many of its conditions are bad."""
     for operator in read_operators(loaded):
         bad = [
-            (severity, word, because(operator.known[kind], 300) or "no reason is given")
+            (severity, word, operator.known[kind].why(300) or "no reason is given")
             for severity, word, kind, status in _OPERATOR_TROUBLES
             if condition(operator.known, kind).status == status
         ]

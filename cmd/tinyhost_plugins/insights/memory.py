@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._shared.conditions import condition
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .loading import Loaded
 from .metrics import samples
 from .nodes import read_nodes
-from .objects import condition, conditions, counted, line, mapping, objects, text
+from .objects import conditions, mapping, objects, text
 from .pods import Container, Pod, read_pods
 from .quantities import in_bytes, size
-from .report import Report, View
+from .report import Report
 
 DEFAULT_THRESHOLD = 80
 _USAGE = "namespace:container_memory_usage_bytes:sum"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .loading import Loaded
-from .objects import counted, line, name_of, text
-from .report import Report, View
+from .objects import name_of, text
+from .report import Report
 
 COMPUTED = "config/namespaces_with_overlapping_uids.json"
 _LISTS = ("config/namespace.json", "config/namespaces.json")

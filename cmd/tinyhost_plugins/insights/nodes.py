@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .._shared.conditions import condition
+from .._shared.must_gather_values import Values
+from .._shared.nodes import readiness, roles, troubles
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .loading import Loaded
-from .objects import (
-    because,
-    condition,
-    conditions,
-    counted,
-    integer,
-    line,
-    mapping,
-    name_of,
-    objects,
-    text,
-)
+from .objects import conditions, integer, mapping, name_of, objects, text
 from .quantities import in_bytes, size
-from .report import Report, View
+from .report import Report
 
-_ROLE = "node-role.kubernetes.io/"
-_STATE = "machineconfiguration.openshift.io/state"
-_REASON = "machineconfiguration.openshift.io/reason"
 CONTROL_PLANE = {"control-plane", "master"}
 
 
@@ -48,30 +38,18 @@ def read_nodes(loaded: Loaded) -> list[Node]:
 
 
 def _node(raw: dict[str, Any]) -> Node:
-    known = conditions(raw)
-    ready = condition(known, "Ready")
-    labels = mapping(raw, "metadata", "labels")
+    node = Values(raw)
+    ready = condition(conditions(raw), "Ready")
     beats = [text(entry, "lastHeartbeatTime") for entry in objects(raw, "status", "conditions")]
     return Node(
         name_of(raw),
-        {"True": "Ready", "False": "NotReady"}.get(ready.status, "Unknown"),
-        because(ready) if ready.status else "it has no condition Ready",
-        tuple(sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))),
-        tuple(_troubles(raw)),
+        readiness(node),
+        ready.why() if ready.status else "it has no condition Ready",
+        roles(node),
+        tuple(troubles(node)),
         max(beats, default=""),
         raw,
     )
-
-
-def _troubles(raw: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for kind, found in conditions(raw).items():
-        if kind != "Ready" and found.status not in ("False", ""):
-            yield kind if found.status == "True" else f"{kind}={found.status}", because(found)
-    if mapping(raw, "spec").get("unschedulable") is True:
-        yield "SchedulingDisabled", "the node is cordoned"
-    state = text(raw, "metadata", "annotations", _STATE)
-    if state not in ("", "Done"):
-        yield f"config {state}", line(text(raw, "metadata", "annotations", _REASON))
 
 
 def count_roles(found: list[Node]) -> str:
@@ -79,8 +57,8 @@ def count_roles(found: list[Node]) -> str:
     control = sum(1 for node in found if CONTROL_PLANE & set(node.roles))
     workers = sum(1 for node in found if "worker" in node.roles)
     bad = sum(1 for node in found if node.ready != "Ready")
-    roles = f"{control} control plane, {workers} worker"
-    return f"{counted(len(found), 'node')} ({roles}), {bad or 'none'} not ready"
+    of_roles = f"{control} control plane, {workers} worker"
+    return f"{counted(len(found), 'node')} ({of_roles}), {bad or 'none'} not ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +88,7 @@ def _pool(raw: dict[str, Any]) -> Pool:
     )
     paused = "yes" if mapping(raw, "spec").get("paused") is True else "no"
     states = (condition(known, kind).status or "-" for kind in ("Updated", "Updating", "Degraded"))
-    why = because(bad) or "no reason is given"
+    why = bad.why() or "no reason is given"
     return Pool(name, why if bad.status == "True" else "", (name, *states, paused, *counts))
 
 

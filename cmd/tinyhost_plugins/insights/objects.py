@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from .._shared.table import cell
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One entry of status.conditions."""
-
-    status: str
-    reason: str
-    message: str
-    since: str
-
-
-_NONE = Condition("", "", "", "")
+from .._shared.conditions import Condition
+from .._shared.conditions import conditions as conditions_of
+from .._shared.must_gather_values import Values
 
 
 def get(value: Any, *path: str) -> Any:
@@ -73,34 +60,4 @@ def name_of(value: Any) -> str:
 
 def conditions(value: Any) -> dict[str, Condition]:
     """status.conditions by type; of an object that is a status itself, its conditions."""
-    entries = objects(value, "status", "conditions") or objects(value, "conditions")
-    return {
-        text(entry, "type"): Condition(
-            text(entry, "status"),
-            text(entry, "reason"),
-            text(entry, "message"),
-            text(entry, "lastTransitionTime"),
-        )
-        for entry in entries
-    }
-
-
-def condition(known: Mapping[str, Condition], kind: str) -> Condition:
-    """The condition of a type, one with empty texts when there is none."""
-    return known.get(kind, _NONE)
-
-
-def line(value: str, most: int = 200) -> str:
-    """A text on one line, with single blanks, cut after `most` characters."""
-    # The whole of a long text is not split for the sake of its beginning.
-    return cell(" ".join(value[: most * 4].split()), most)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """ "1 node", "2 nodes"."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def because(found: Condition, most: int = 200) -> str:
-    """The reason and message of a condition, on one line."""
-    return line(": ".join(part for part in (found.reason, found.message) if part), most)
+    return conditions_of(Values(value if isinstance(value, dict) else {}))

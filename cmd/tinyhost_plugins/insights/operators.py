@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._shared.conditions import Condition, condition
+from .._shared.report import View
+from .._shared.texts import counted
 from .loading import Loaded
-from .objects import Condition, because, condition, conditions, counted, name_of, objects, text
-from .report import Report, View
+from .objects import conditions, name_of, objects, text
+from .report import Report
 
 # From bad to good; an operator is counted once, under the first that fits.
 STATES = ("degraded", "unavailable", "progressing", "available", "unknown")
@@ -85,7 +88,7 @@ def answer(loaded: Loaded, view: View) -> str:
 def why(found: list[Operator], kind: str, bad: str, most: int = 300) -> list[str]:
     """The operators with this status of a condition, each with its reason."""
     return [
-        f"{operator.name}: {because(operator.known[kind], most) or 'no reason is given'}"
+        f"{operator.name}: {operator.known[kind].why(most) or 'no reason is given'}"
         for operator in found
         if condition(operator.known, kind).status == bad
     ]

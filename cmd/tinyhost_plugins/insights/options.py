@@ -1,5 +1,7 @@
 """What the person has set. Read while the plugin starts, so nothing slow to import is used."""
 
+from .._shared.options import check_names, number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +19,6 @@ RANGES = {
 }
 
 
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
-
-
 class Options:
     """max_entries, max_total_bytes, max_seconds: what reading an archive may take.
     max_file_bytes: larger files in it are left out. max_memory_bytes: what is kept of an archive.
@@ -36,44 +34,13 @@ class Options:
         "max_total_bytes",
     )
 
-    def __init__(
-        self,
-        *,
-        max_entries: int = RANGES["maxEntries"][1],
-        max_file_bytes: int = RANGES["maxFileBytes"][1],
-        max_memory_bytes: int = RANGES["maxMemoryBytes"][1],
-        max_rows: int = RANGES["maxRows"][1],
-        max_seconds: int = RANGES["maxSeconds"][1],
-        max_total_bytes: int = RANGES["maxTotalBytes"][1],
-    ) -> None:
-        self.max_entries = max_entries
-        self.max_file_bytes = max_file_bytes
-        self.max_memory_bytes = max_memory_bytes
-        self.max_rows = max_rows
-        self.max_seconds = max_seconds
-        self.max_total_bytes = max_total_bytes
-
-
-def read_options(options: "Mapping[str, Any]") -> Options:
-    """Check the plugin's options. Raises OptionError."""
-    for key in options:
-        if key not in RANGES:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(RANGES)}')
-    return Options(
-        max_entries=_number(options, "maxEntries"),
-        max_file_bytes=_number(options, "maxFileBytes"),
-        max_memory_bytes=_number(options, "maxMemoryBytes"),
-        max_rows=_number(options, "maxRows"),
-        max_seconds=_number(options, "maxSeconds"),
-        max_total_bytes=_number(options, "maxTotalBytes"),
-    )
-
-
-def _number(options: "Mapping[str, Any]", key: str) -> int:
-    least, default, most = RANGES[key]
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not least <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
-    return value
+    def __init__(self, options: "Mapping[str, Any] | None" = None) -> None:
+        """Check the plugin's options. Raises OptionError."""
+        given = options or {}
+        check_names(given, RANGES)
+        self.max_entries = number(given, "maxEntries", RANGES)
+        self.max_file_bytes = number(given, "maxFileBytes", RANGES)
+        self.max_memory_bytes = number(given, "maxMemoryBytes", RANGES)
+        self.max_rows = number(given, "maxRows", RANGES)
+        self.max_seconds = number(given, "maxSeconds", RANGES)
+        self.max_total_bytes = number(given, "maxTotalBytes", RANGES)

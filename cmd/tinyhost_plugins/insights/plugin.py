@@ -1,17 +1,9 @@
 """The plugin: its options and its tools. What the tools do is imported with the first call."""
 
-from tinyhost_sdk import (
-    HandlerError,
-    Hooks,
-    InitializeEvent,
-    Plugin,
-    SessionEnd,
-    Tool,
-    ToolContext,
-)
-from tinyhost_sdk.signature import adapt
+from tinyhost_sdk import Hooks, InitializeEvent, Plugin, SessionEnd, ToolContext
 
-from .options import OptionError, Options, read_options
+from .._shared.tools import reading_tool
+from .options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,10 +60,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = read_options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = Options(event.options)
 
     def use(archive: str, *, context: ToolContext) -> str:
         return answers().use(archive, context)
@@ -104,24 +93,11 @@ def build() -> Plugin:
         "insights",
         version="1.0",
         tools=[
-            _tool("insights_use", _USE, use, _USE_TEXTS),
-            *(_tool(name, text, plain(name)) for name, text in _PLAIN.items()),
-            _tool("insights_memory", _MEMORY, memory),
-            _tool("insights_alerts", _ALERTS, alerts),
+            reading_tool("insights_use", _USE, use, _USE_TEXTS),
+            *(reading_tool(name, text, plain(name), _TEXTS) for name, text in _PLAIN.items()),
+            reading_tool("insights_memory", _MEMORY, memory, _TEXTS),
+            reading_tool("insights_alerts", _ALERTS, alerts, _TEXTS),
         ],
         hooks=Hooks(session_end=session_end, dispose=dispose),
         on_initialize=initialize,
     )
-
-
-def _tool(
-    name: str, description: str, fn: "Callable[..., str]", texts: "dict[str, str]" = _TEXTS
-) -> Tool:
-    """A tool whose arguments are checked against the function's signature.
-
-    typing.Annotated would say the same, but typing takes longer to import than all of this.
-    """
-    schema, execute = adapt(fn, name)
-    for key, kind in schema["properties"].items():
-        schema["properties"][key] = {**kind, "description": texts[key]}
-    return Tool(name, description, schema, execute, permission="read")

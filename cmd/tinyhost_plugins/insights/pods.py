@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from .._shared.conditions import condition
+from .._shared.texts import line
 from .loading import Loaded
-from .objects import because, condition, conditions, get, integer, line, name_of, objects, text
+from .objects import conditions, get, integer, name_of, objects, text
 from .quantities import in_bytes
 
 _GROUPS = (("containers", "containerStatuses"), ("initContainers", "initContainerStatuses"))
@@ -134,4 +136,4 @@ def _trouble(raw: dict[str, Any], phase: str, containers: tuple[Container, ...])
 
 def _unmet(raw: dict[str, Any], step: str) -> str:
     found = condition(conditions(raw), step)
-    return because(found) if found.status == "False" else ""
+    return found.why() if found.status == "False" else ""

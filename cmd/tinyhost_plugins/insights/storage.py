@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .loading import Loaded
-from .objects import because, conditions, counted, get, line, mapping, name_of, text
+from .objects import conditions, get, mapping, name_of, text
 from .operators import count_states, read_operators
 from .quantities import in_bytes, size
-from .report import Report, View
+from .report import Report
 
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 _BETA_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
@@ -189,7 +191,7 @@ def _trouble(status: dict[str, Any]) -> str:
     phase = text(status, "phase")
     said = [] if phase in _GOOD_PHASES else [f"phase {line(phase, 40)}"]
     said += [
-        f"{kind}={found.status}: {because(found)}"
+        f"{kind}={found.status}: {found.why()}"
         for kind, found in conditions(status).items()
         if found.status == _BAD.get(kind)
     ]

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from .._shared.conditions import condition
+from .._shared.report import View
+from .._shared.texts import counted, line
 from .alerts import count_severities, read_alerts
 from .loading import Loaded
 from .nodes import count_roles, read_nodes, read_pools
-from .objects import because, condition, conditions, counted, get, line, mapping, objects, text
+from .objects import conditions, get, mapping, objects, text
 from .operators import count_states, read_operators, why
 from .pods import read_pods
-from .report import Report, View
+from .report import Report
 from .storage import read_classes, read_volumes
 
 _VERSIONS = ("config/version.json", "config/clusterversion.json")
@@ -43,7 +46,7 @@ def version_troubles(loaded: Loaded) -> list[str]:
     for kind, bad in (("Failing", "True"), ("Available", "False"), ("Invalid", "True")):
         found = condition(known, kind)
         if found.status == bad:
-            lines.append(f"cluster version: {kind}={found.status}: {because(found, 300)}")
+            lines.append(f"cluster version: {kind}={found.status}: {found.why(300)}")
     return lines
 
 
@@ -126,7 +129,7 @@ def _version_lines(version: dict[str, Any]) -> list[str]:
     for kind, found in conditions(version).items():
         normal = "False" if kind in ("Failing", "Progressing", "Invalid") else "True"
         if found.status != normal and not (kind.startswith(("Release", "Implicit"))):
-            lines.append(f"{kind}={found.status}: {because(found, 600)}")
+            lines.append(f"{kind}={found.status}: {found.why(600)}")
     return sorted(lines)
 
 

@@ -1,7 +1,6 @@
 """The plugin: reads its options, then looks at arguments before and outputs after a call."""
 
 from tinyhost_sdk import (
-    HandlerError,
     Hooks,
     InitializeEvent,
     Plugin,
@@ -11,7 +10,7 @@ from tinyhost_sdk import (
     ToolExecuteBeforeOutput,
 )
 
-from .options import IGNORE, OptionError, Options, read_options
+from .options import IGNORE, Options, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +24,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = read_options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = read_options(event.options)
 
     def before(event: ToolExecuteBefore) -> ToolExecuteBeforeOutput | None:
         nonlocal notes

@@ -1,4 +1,7 @@
-"""Masking the secrets in a text: all rules together."""
+"""Masking the secrets in a text: all rules together.
+
+Other plugins use `sanitize` as it is: what a secret is should not be said twice.
+"""
 
 from __future__ import annotations
 

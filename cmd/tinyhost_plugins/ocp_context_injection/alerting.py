@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from .._shared.http import Client, HttpError, Limits, StatusError
-from .._shared.kubeconfig import Access
-from .._shared.oc import Failed, Oc, OcError
 from . import facts
+from .kubeconfig import Access
+from .oc import Failed, Oc, OcError
 from .options import Options
 from .workspace import Workspace
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._shared.kubeconfig import Access, copy_kubeconfig
-from .._shared.oc import Cancelled, Failed, Limits, Oc, OcError
 from . import facts
+from .kubeconfig import Access, copy_kubeconfig
+from .oc import Cancelled, Failed, Limits, Oc, OcError
 from .options import Options
 from .present import Found
 from .workspace import Workspace

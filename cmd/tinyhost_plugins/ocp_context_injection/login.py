@@ -9,9 +9,9 @@ from typing import NamedTuple
 from httpx2 import URL
 
 from .._shared.http import HttpError, check_base
-from .._shared.kubeconfig import write_private
-from .._shared.oc import OcError
 from .gather import Errand, user
+from .kubeconfig import write_private
+from .oc import OcError
 from .options import Options
 
 _LONGEST_TOKEN = 16 * 1024

@@ -2,6 +2,8 @@
 
 import os
 
+from .._shared.options import OptionError, check_names, check_url, number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +27,6 @@ _OPTIONS = (*TEXTS, *FLAGS, *RANGES)
 _FILES = ("caFile", "kubeconfig")
 _URLS = ("apiUrl", "ssoUrl", "consoleUrl", "alertmanagerUrl")
 _SSO, _CONSOLE, _CLIENT = "https://sso.redhat.com", "https://console.redhat.com", "cloud-services"
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
 
 
 class Options:
@@ -92,9 +90,7 @@ def read_options(options: "Mapping[str, Any]", environ: "Mapping[str, str]") -> 
 
     Raises OptionError, whose text holds no values.
     """
-    for key in options:
-        if key not in _OPTIONS:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(_OPTIONS)}')
+    check_names(options, _OPTIONS)
     texts = {key: _text(options, key) for key in TEXTS}
     if texts["apiToken"] and not texts["apiUrl"]:
         raise OptionError('option "apiToken" needs "apiUrl": it is sent to that server only')
@@ -109,13 +105,13 @@ def read_options(options: "Mapping[str, Any]", environ: "Mapping[str, str]") -> 
         console_url=texts["consoleUrl"] or _CONSOLE,
         insecure=_flag(options, "insecureSkipTlsVerify", False),
         kubeconfig=texts["kubeconfig"],
-        max_age=_number(options, "maxAgeSeconds"),
-        max_names=_number(options, "maxNames"),
+        max_age=number(options, "maxAgeSeconds", RANGES),
+        max_names=number(options, "maxNames", RANGES),
         offline_token=texts["consoleOfflineToken"] or environ.get(OFFLINE_TOKEN, "").strip(),
         program=texts["program"],
-        seconds=_number(options, "timeoutSeconds"),
+        seconds=number(options, "timeoutSeconds", RANGES),
         sso_url=texts["ssoUrl"] or _SSO,
-        start_seconds=_number(options, "startSeconds"),
+        start_seconds=number(options, "startSeconds", RANGES),
     )
 
 
@@ -126,12 +122,8 @@ def _text(options: "Mapping[str, Any]", key: str) -> str:
     if type(value) is not str or not value.isprintable():
         raise OptionError(f'option "{key}" has to be a text of one line')
     value = value.strip()
-    # The rest is checked where it is used, by what takes longer to load.
-    if value and key in _URLS and ("@" in value or not value.startswith(("https://", "http://"))):
-        raise OptionError(
-            f'option "{key}" has to be a URL that begins with https:// (http:// for this machine'
-            " only), without user and password"
-        )
+    if value and key in _URLS:
+        check_url(key, value)
     if value and key in _FILES:
         value = os.path.expanduser(value)  # noqa: PTH111
         if not os.path.isabs(value):  # noqa: PTH117
@@ -145,14 +137,4 @@ def _flag(options: "Mapping[str, Any]", key: str, default: bool) -> bool:
         return default
     if type(value) is not bool:
         raise OptionError(f'option "{key}" has to be true or false')
-    return value
-
-
-def _number(options: "Mapping[str, Any]", key: str) -> int:
-    least, default, most = RANGES[key]
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not least <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
     return value

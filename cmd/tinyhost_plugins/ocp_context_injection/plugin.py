@@ -4,7 +4,6 @@ import os
 from _thread import allocate_lock
 
 from tinyhost_sdk import (
-    HandlerError,
     Hooks,
     InitializeEvent,
     Plugin,
@@ -17,7 +16,7 @@ from tinyhost_sdk import (
 )
 from tinyhost_sdk.signature import adapt
 
-from .options import OptionError, Options, read_options
+from .options import Options, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +47,7 @@ class Handlers:
         self._lock = allocate_lock()
 
     def initialize(self, event: InitializeEvent) -> None:
-        try:
-            self._options = read_options(event.options, os.environ)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        self._options = read_options(event.options, os.environ)
 
     def session_start(self, event: SessionStart) -> "str | None":
         return self._get().start(event.session_id) if self._options.at_start else None

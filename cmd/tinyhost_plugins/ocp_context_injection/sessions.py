@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from tinyhost_sdk import HandlerError, ToolContext, ToolResult
 
-from .._shared.kubeconfig import Access, NoContext, own_kubeconfig
-from .._shared.oc import MissingProgram, OcError, find
 from .gather import Errand, gather
+from .kubeconfig import Access, NoContext, own_kubeconfig
+from .oc import MissingProgram, OcError, find
 from .options import Options
 from .present import NOT_CONNECTED, Found, block, safe
 from .workspace import Workspace

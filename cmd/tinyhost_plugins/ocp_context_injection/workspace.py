@@ -12,8 +12,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from .._shared.kubeconfig import write_private
-from .._shared.oc import OcError
+from .kubeconfig import write_private
+from .oc import OcError
 
 _PREFIX = "tinyhost-ocp-"
 _LOCK = "in-use"

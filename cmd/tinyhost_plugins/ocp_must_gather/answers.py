@@ -9,6 +9,9 @@ from tinyhost_sdk import HandlerError, ToolContext
 
 from .._shared.archive import ArchiveError
 from .._shared.must_gather import MustGatherError
+from .._shared.pace import Pace
+from .._shared.report import View, view_of
+from .._shared.texts import counted, line
 from . import (
     certs,
     events,
@@ -25,8 +28,7 @@ from . import (
 )
 from .matching import check
 from .options import Options
-from .pace import Pace
-from .report import CHARACTERS, MORE_CHARACTERS, MOST_ROWS, Ask, counted, line
+from .report import Ask
 from .sessions import Loaded, Sessions
 
 NOT_LOADED = "load a must-gather with mg_use first, or give its path as path"
@@ -48,8 +50,8 @@ class Answers:
 
     def use(self, path: str, context: ToolContext) -> str:
         """mg_use."""
-        loaded = self._load(path, context)
-        return self._told(lambda ask: summary.answer(ask, loaded), loaded, 0, context)
+        loaded, view = self._load(path, context), view_of(0, self._options.max_rows)
+        return self._told(lambda ask: summary.answer(ask, loaded), loaded, view, context)
 
     def plain(self, tool: str, path: str, limit: int, context: ToolContext) -> str:
         """The tools that need no more than a must-gather."""
@@ -95,13 +97,12 @@ class Answers:
     def _answer(
         self, tell: Callable[[Ask], str], path: str, limit: int, context: ToolContext
     ) -> str:
-        if not 0 <= limit <= MOST_ROWS:
-            raise HandlerError(f"limit has to be from 0 to {MOST_ROWS}, not {limit}")
+        view = view_of(limit, self._options.max_rows)
         loaded = self._load(path, context) if path else self.sessions.current(context.session_id)
         if loaded is None:
             raise HandlerError(NOT_LOADED)
         loaded.mg.tree.forget_faults()
-        text = self._told(tell, loaded, limit, context)
+        text = self._told(tell, loaded, view, context)
         others = len(loaded.mg.others)
         if not others:
             return text
@@ -109,11 +110,10 @@ class Answers:
         return f"{text}\n{which} {counted(others, 'other image')} of this must-gather"
 
     def _told(
-        self, tell: Callable[[Ask], str], loaded: Loaded, limit: int, context: ToolContext
+        self, tell: Callable[[Ask], str], loaded: Loaded, view: View, context: ToolContext
     ) -> str:
         pace = Pace(context, self._options.max_seconds)
-        rows = limit or self._options.max_rows
-        ask = Ask(loaded.mg, pace, rows, MORE_CHARACTERS if limit else CHARACTERS)
+        ask = Ask(loaded.mg, pace, view.rows, view.characters)
         if not loaded.mg.root.is_dir():
             raise HandlerError(f"{loaded.mg.root} is gone; load the must-gather again with mg_use")
         try:

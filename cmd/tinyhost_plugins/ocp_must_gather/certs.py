@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from .._shared.must_gather import Resource
+from .._shared.texts import counted, line
 from .certificates import Certificate, decode, fingerprint, pem_blocks, secret_value
-from .report import Ask, Report, counted, line
+from .report import Ask, Report
 
 DAYS = 30
 _MOST_DAYS = 36_500

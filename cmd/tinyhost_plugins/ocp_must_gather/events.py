@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from .._shared.must_gather import Resource
+from .._shared.texts import counted, line
 from .matching import Matcher
 from .namespaces import in_namespaces
-from .report import Ask, Report, counted, line
+from .report import Ask, Report
 
 _MESSAGE = 120
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._shared.texts import counted, line
 from . import certs, machine_config, nodes, operators, prometheus, version
-from .report import Ask, Report, counted, line
+from .report import Ask, Report
 
 _HINT = "For etcd and for routers, the plugins etcd-diag and ingress-inspect tell more."
 

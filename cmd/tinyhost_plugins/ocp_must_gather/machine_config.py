@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._shared.conditions import condition, conditions
 from .._shared.must_gather import Resource
-from .conditions import condition, conditions
-from .report import Ask, Report, counted, line
+from .._shared.texts import counted, line
+from .report import Ask, Report
 
 GROUP = "machineconfiguration.openshift.io"
 
@@ -40,7 +41,7 @@ def _pool(found: Resource) -> Pool:
     states = []
     for kind, entry in sorted(known.items()):
         if entry.status == "True":
-            states.append(f"{kind}: {entry.why}" if entry.why else kind)
+            states.append(f"{kind}: {entry.why()}" if entry.why() else kind)
     return Pool(
         found.name,
         found.integer("status", "machineCount"),

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from tinyhost_sdk import HandlerError
 
-from .pace import Pace
+from .._shared.pace import Pace
 
 T = TypeVar("T")
 

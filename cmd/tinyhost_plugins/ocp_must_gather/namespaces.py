@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from tinyhost_sdk import HandlerError
 
 from .._shared.must_gather import Resource
-from .report import Ask, line
+from .._shared.texts import line
+from .report import Ask
 
 _FEW = 10
 

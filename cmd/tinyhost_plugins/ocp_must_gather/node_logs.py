@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from tinyhost_sdk import HandlerError
 
-from .._shared.must_gather_logs import HostLog, host_service_logs, parse_line, read_lines
+from .._shared.report import MORE_CHARACTERS
+from .._shared.texts import counted, line, size
+from .logs import HostLog, host_service_logs, parse_line, read_lines
 from .matching import LONGEST_LINE, Matcher
-from .report import MORE_CHARACTERS, Ask, Report, counted, line, size
+from .report import Ask, Report
 
 LINES, MOST_LINES = 100, 5000
 _FIRST = 20  # lines of each file, when nothing is searched

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .._shared.conditions import condition, conditions
 from .._shared.must_gather import Resource
-from .conditions import condition, conditions
-from .report import Ask, Report, counted, line
-
-_ROLE = "node-role.kubernetes.io/"
-_STATE = "machineconfiguration.openshift.io/state"
-_REASON = "machineconfiguration.openshift.io/reason"
+from .._shared.nodes import readiness, roles, troubles
+from .._shared.texts import counted, line
+from .report import Ask, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +32,16 @@ def read_nodes(ask: Ask) -> list[Node]:
 
 def _node(found: Resource) -> Node:
     ready = condition(conditions(found), "Ready")
-    labels = found.mapping("metadata", "labels") or {}
     return Node(
         found.name,
-        {"True": "Ready", "False": "NotReady"}.get(ready.status, "Unknown"),
-        ready.why or "no reason is given",
-        tuple(sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))),
-        tuple(_issues(found)),
+        readiness(found),
+        ready.why() or "no reason is given",
+        roles(found),
+        tuple(troubles(found)),
         found.scalar("status", "capacity", "cpu") or "-",
         memory(found.scalar("status", "capacity", "memory") or ""),
         found.text("status", "nodeInfo", "kubeletVersion") or "-",
     )
-
-
-def _issues(found: Resource) -> Iterator[tuple[str, str]]:
-    for kind, entry in conditions(found).items():
-        if kind != "Ready" and entry.status not in ("False", ""):
-            yield kind if entry.status == "True" else f"{kind}={entry.status}", entry.why
-    if found.flag("spec", "unschedulable"):
-        yield "SchedulingDisabled", "the node is cordoned"
-    state = found.text("metadata", "annotations", _STATE)
-    if state not in (None, "", "Done"):
-        yield f"config {state}", line(found.text("metadata", "annotations", _REASON) or "")
 
 
 def memory(quantity: str) -> str:
@@ -80,9 +65,9 @@ def answer(ask: Ask, role: str) -> str:
         return Report(ask, "This must-gather has no nodes.").text()
     found = [node for node in every if not role or role in node.roles]
     if not found:
-        roles = sorted({name for node in every for name in node.roles})
+        known = sorted({name for node in every for name in node.roles})
         said = f"None of the {counted(len(every), 'node')} has the role {line(role, 60)}"
-        return Report(ask, f"{said}; there are {', '.join(roles) or 'no roles'}.").text()
+        return Report(ask, f"{said}; there are {', '.join(known) or 'no roles'}.").text()
     of_all = f" (role {line(role, 60)}, of {len(every)} in all)" if role else ""
     report = Report(ask, headline(found) + of_all)
     report.add("")
@@ -99,5 +84,5 @@ def answer(ask: Ask, role: str) -> str:
 
 def _row(node: Node) -> tuple[object, ...]:
     issues = ",".join(kind for kind, _why in node.issues)
-    roles = ",".join(node.roles)
-    return node.name, node.ready, roles or "-", issues or "-", node.cpu, node.memory, node.kubelet
+    named = ",".join(node.roles)
+    return node.name, node.ready, named or "-", issues or "-", node.cpu, node.memory, node.kubelet

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._shared.conditions import Condition, condition, conditions
 from .._shared.must_gather import Resource
-from .conditions import Condition, condition, conditions
-from .report import Ask, Report, counted
+from .._shared.texts import counted
+from .report import Ask, Report
 from .version import GROUP
 
 _GOOD = {"Available": "True", "Degraded": "False", "Progressing": "False", "Upgradeable": "True"}
@@ -39,7 +40,7 @@ class Operator:
     def reasons(self) -> list[str]:
         """Why it is not as it should be."""
         return [
-            f"{self.name}: {kind}={entry.status}: {entry.why or 'no reason is given'}"
+            f"{self.name}: {kind}={entry.status}: {entry.why() or 'no reason is given'}"
             for kind, good in _GOOD.items()
             if (entry := condition(self.known, kind)).status not in ("", good)
         ]

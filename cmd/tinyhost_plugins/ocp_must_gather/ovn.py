@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .._shared.must_gather import Resource
-from .._shared.must_gather_logs import pod_logs, read_lines
+from .._shared.texts import counted, line
+from .logs import pod_logs, read_lines
 from .pods import Pod, read_pods
-from .report import Ask, Report, counted, line
+from .report import Ask, Report
 
 NAMESPACE = "openshift-ovn-kubernetes"
 _WORDS = ("error", "failed", "timeout")

@@ -1,17 +1,9 @@
 """The plugin: its options and its tools. What the tools do is imported with the first call."""
 
-from tinyhost_sdk import (
-    HandlerError,
-    Hooks,
-    InitializeEvent,
-    Plugin,
-    SessionEnd,
-    Tool,
-    ToolContext,
-)
-from tinyhost_sdk.signature import adapt
+from tinyhost_sdk import Hooks, InitializeEvent, Plugin, SessionEnd, Tool, ToolContext
 
-from .options import OptionError, Options, read_options
+from .._shared.tools import reading_tool
+from .options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,10 +74,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = read_options(event.options)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = Options(event.options)
 
     def session_end(event: SessionEnd) -> None:
         if known is not None:
@@ -166,29 +155,20 @@ def _tools(answers: "Callable[[], Answers]") -> "list[Tool]":
         return answers().events(namespace, type, reason, path, limit, context)
 
     return [
-        _tool("mg_use", _USE, use, _USE_TEXTS),
-        _tool("mg_cluster_version", _PLAIN["mg_cluster_version"], plain("mg_cluster_version")),
-        _tool("mg_nodes", _NODES, nodes),
-        _tool("mg_operators", _PLAIN["mg_operators"], plain("mg_operators")),
-        _tool("mg_certs", _CERTS, certs),
-        _tool("mg_node_logs", _LOGS, node_logs),
-        _tool("mg_ovn", _PLAIN["mg_ovn"], plain("mg_ovn")),
-        _tool("mg_prometheus", _PROMETHEUS, prometheus),
-        _tool("mg_machine_config", _PLAIN["mg_machine_config"], plain("mg_machine_config")),
-        _tool("mg_pods", _PODS, pods),
-        _tool("mg_events", _EVENTS, events),
-        _tool("mg_health", _PLAIN["mg_health"], plain("mg_health")),
+        reading_tool("mg_use", _USE, use, _USE_TEXTS),
+        reading_tool(
+            "mg_cluster_version", _PLAIN["mg_cluster_version"], plain("mg_cluster_version"), _TEXTS
+        ),
+        reading_tool("mg_nodes", _NODES, nodes, _TEXTS),
+        reading_tool("mg_operators", _PLAIN["mg_operators"], plain("mg_operators"), _TEXTS),
+        reading_tool("mg_certs", _CERTS, certs, _TEXTS),
+        reading_tool("mg_node_logs", _LOGS, node_logs, _TEXTS),
+        reading_tool("mg_ovn", _PLAIN["mg_ovn"], plain("mg_ovn"), _TEXTS),
+        reading_tool("mg_prometheus", _PROMETHEUS, prometheus, _TEXTS),
+        reading_tool(
+            "mg_machine_config", _PLAIN["mg_machine_config"], plain("mg_machine_config"), _TEXTS
+        ),
+        reading_tool("mg_pods", _PODS, pods, _TEXTS),
+        reading_tool("mg_events", _EVENTS, events, _TEXTS),
+        reading_tool("mg_health", _PLAIN["mg_health"], plain("mg_health"), _TEXTS),
     ]
-
-
-def _tool(
-    name: str, description: str, fn: "Callable[..., str]", texts: "dict[str, str]" = _TEXTS
-) -> Tool:
-    """A tool whose arguments are checked against the function's signature.
-
-    typing.Annotated would say the same, but typing takes longer to import than all of this.
-    """
-    schema, execute = adapt(fn, name)
-    for key, kind in schema["properties"].items():
-        schema["properties"][key] = {**kind, "description": texts[key]}
-    return Tool(name, description, schema, execute, permission="read")

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._shared.must_gather import Resource, Values
+from .._shared.texts import counted, line
 from .namespaces import in_namespaces
-from .report import Ask, Report, counted, line
+from .report import Ask, Report
 
 _CALM = ("Running", "Succeeded")
 

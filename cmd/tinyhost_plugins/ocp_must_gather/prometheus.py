@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._shared.must_gather import MustGatherError, Values
-from .._shared.must_gather_logs import read_lines
 from .._shared.must_gather_yaml import FormatError, documents
+from .._shared.texts import counted, line, size
+from .logs import read_lines
 from .matching import Matcher
-from .report import Ask, Report, counted, line, size
+from .report import Ask, Report
 
 _RULES = "monitoring/prometheus/rules.json"
 _PER_FILE = 50

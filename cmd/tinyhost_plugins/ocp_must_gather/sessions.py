@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._shared.must_gather import Limits, MustGather, MustGatherError, open_must_gather
+from .._shared.pace import Pace
 from .options import Options
-from .pace import Pace
 from .unpacking import Unpacked
 
 # A host may run many sessions; those that have not asked for long have to load again.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .._shared.texts import counted, line
 from . import version
-from .report import Ask, Report, counted, line
+from .report import Ask, Report
 from .sessions import Loaded
 
 _MOST_NAMES = 20

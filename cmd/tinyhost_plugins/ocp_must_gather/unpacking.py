@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .._shared.archive import Limits, Member, extract, open_archive
+from .._shared.pace import Pace
 from .options import Options
-from .pace import Pace
 
 _PREFIX = "tinyhost-must-gather-"
 _LOCK, _FILES = "lock", "files"

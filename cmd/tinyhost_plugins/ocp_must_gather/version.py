@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._shared.conditions import condition, conditions
 from .._shared.must_gather import Resource, Values
-from .conditions import condition, conditions
-from .report import Ask, Report, line
+from .._shared.texts import line
+from .report import Ask, Report
 
 GROUP = "config.openshift.io"
 NONE = "This must-gather has no ClusterVersion."
@@ -34,7 +35,7 @@ def troubles(found: Resource) -> Iterator[str]:
     ):
         entry = condition(known, kind)
         if entry.status == bad:
-            yield f"cluster version: {kind}={bad}: {entry.why or 'no reason is given'}"
+            yield f"cluster version: {kind}={bad}: {entry.why() or 'no reason is given'}"
 
 
 def answer(ask: Ask) -> str:
@@ -56,7 +57,7 @@ def answer(ask: Ask) -> str:
     report.table(("VERSION", "STATE", "STARTED", "COMPLETED", "VERIFIED"), rows)
     report.section("Conditions")
     for entry in conditions(found).values():
-        report.add(f"{entry.kind}={entry.status}" + (f": {entry.why}" if entry.why else ""))
+        report.add(f"{entry.kind}={entry.status}" + (f": {entry.why()}" if entry.why() else ""))
     return report.text()
 
 

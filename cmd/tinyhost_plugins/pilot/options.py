@@ -1,5 +1,7 @@
 """What the person has set. Read while the plugin starts, so nothing slow to import is used."""
 
+from .._shared.options import OptionError, check_names, check_url, number, one_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -9,15 +11,15 @@ GITHUB, GITLAB, GITEA = "github", "gitlab", "gitea"
 FORGES = (GITHUB, GITLAB, GITEA)
 
 _URLS = {"githubUrl": GITHUB, "gitlabUrl": GITLAB, "giteaUrl": GITEA}
-_OPTIONS = (
-    *("provider", "remote", "hosts", *_URLS),
-    *("timeoutSeconds", "tries", "maxResponseBytes", "caFile"),
-)
 _MIB = 1024 * 1024
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
+# The least, the default and the most of each option that is a number.
+_RANGES = {
+    # A host gives a tool half a minute, unless it is told otherwise.
+    "timeoutSeconds": (1, 25, 600),
+    "tries": (1, 3, 10),
+    "maxResponseBytes": (64 * 1024, 2 * _MIB, 64 * _MIB),
+}
+_OPTIONS = ("provider", "remote", "hosts", *_URLS, *_RANGES, "caFile")
 
 
 class Options:
@@ -40,9 +42,9 @@ class Options:
         hosts: "Mapping[str, str] | None" = None,
         urls: "Mapping[str, str] | None" = None,
         directory: str = "",
-        seconds: int = 25,
-        tries: int = 3,
-        max_bytes: int = 2 * _MIB,
+        seconds: int = _RANGES["timeoutSeconds"][1],
+        tries: int = _RANGES["tries"][1],
+        max_bytes: int = _RANGES["maxResponseBytes"][1],
         ca_file: str = "",
     ) -> None:
         self.provider = provider
@@ -58,23 +60,20 @@ class Options:
 
 def read_options(options: "Mapping[str, Any]", directory: str = "") -> Options:
     """Check the plugin's options. Raises OptionError."""
-    for key in options:
-        if key not in _OPTIONS:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(_OPTIONS)}')
+    check_names(options, _OPTIONS)
     given = {key: value for key, value in options.items() if value is not None}
     remote = _text(given, "remote", "origin")
     if remote.startswith("-"):
         raise OptionError('option "remote" has to be the name of a git remote')
     return Options(
-        provider=_forge("provider", given["provider"]) if "provider" in given else "",
+        provider=one_of("provider", given["provider"], FORGES) if "provider" in given else "",
         remote=remote,
         hosts=_hosts(given.get("hosts", {})),
         urls={forge: _url(given, key) for key, forge in _URLS.items() if key in given},
         directory=directory,
-        # A host gives a tool half a minute, unless it is told otherwise.
-        seconds=_number(given, "timeoutSeconds", 25, 1, 600),
-        tries=_number(given, "tries", 3, 1, 10),
-        max_bytes=_number(given, "maxResponseBytes", 2 * _MIB, 64 * 1024, 64 * _MIB),
+        seconds=number(given, "timeoutSeconds", _RANGES),
+        tries=number(given, "tries", _RANGES),
+        max_bytes=number(given, "maxResponseBytes", _RANGES),
         ca_file=_text(given, "caFile", ""),
     )
 
@@ -88,29 +87,14 @@ def _text(options: "Mapping[str, Any]", key: str, default: str) -> str:
 
 def _url(options: "Mapping[str, Any]", key: str) -> str:
     value = _text(options, key, "").strip()
-    # The rest is checked where it is used, by what takes longer to load.
-    if not value.startswith(("https://", "http://")) or "@" in value:
-        raise OptionError(
-            f'option "{key}" has to be a URL that begins with https:// (http:// for this machine'
-            " only), without user and password"
-        )
+    check_url(key, value)
     return value
-
-
-def _forge(what: str, value: object) -> str:
-    if value not in FORGES:
-        raise OptionError(f'option "{what}" has to be one of {", ".join(FORGES)}')
-    return str(value)
 
 
 def _hosts(value: object) -> "dict[str, str]":
     if type(value) is not dict or not all(host.strip() for host in value):
         raise OptionError('option "hosts" has to be an object, as in {"git.example.com": "gitlab"}')
-    return {host.strip().lower(): _forge(f"hosts.{host:.80}", value[host]) for host in value}
-
-
-def _number(options: "Mapping[str, Any]", key: str, default: int, least: int, most: int) -> int:
-    value = options.get(key, default)
-    if type(value) is not int or not least <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
-    return value
+    return {
+        host.strip().lower(): one_of(f"hosts.{host:.80}", forge, FORGES)
+        for host, forge in value.items()
+    }

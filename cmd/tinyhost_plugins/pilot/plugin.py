@@ -1,8 +1,8 @@
 """The plugin: its four tools, and its options."""
 
-from tinyhost_sdk import HandlerError, InitializeEvent, Plugin, Tool, ToolContext, ToolResult
+from tinyhost_sdk import InitializeEvent, Plugin, Tool, ToolContext, ToolResult
 
-from .options import OptionError, Options, read_options
+from .options import Options, read_options
 from .schemas import TOOLS
 
 TYPE_CHECKING = False
@@ -19,10 +19,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
-        try:
-            options = read_options(event.options, event.directory)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        options = read_options(event.options, event.directory)
 
     def executor(name: str) -> "Callable[[dict[str, Any], ToolContext], ToolResult]":
         def execute(args: "dict[str, Any]", context: ToolContext) -> ToolResult:

@@ -1,7 +1,6 @@
 """The plugin: reads its options, then answers permission.ask."""
 
 from tinyhost_sdk import (
-    HandlerError,
     Hooks,
     InitializeEvent,
     PermissionAsk,
@@ -9,7 +8,7 @@ from tinyhost_sdk import (
     Plugin,
 )
 
-from .policy import OptionError, Policy, read_options
+from .policy import Policy, read_options
 
 
 def build() -> Plugin:
@@ -18,10 +17,7 @@ def build() -> Plugin:
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal policy
-        try:
-            policy = read_options(event.options, event.directory)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        policy = read_options(event.options, event.directory)
 
     def permission_ask(event: PermissionAsk) -> PermissionOutput:
         # The parser is loaded with the first question, not while the plugin starts.

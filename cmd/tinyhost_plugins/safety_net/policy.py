@@ -3,6 +3,8 @@
 Read while the plugin starts, so nothing slow to import is used here.
 """
 
+from .._shared.options import OptionError, check_names, texts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,10 +13,6 @@ if TYPE_CHECKING:
 _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._")
 _OPTIONS = ("allow", "allowPaths", "extraRules", "tools")
 _RULE_KEYS = ("id", "command", "reason", "instead")
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
 
 
 class ExtraRule:
@@ -63,14 +61,12 @@ class Policy:
 
 def read_options(options: "Mapping[str, Any]", directory: str = "") -> Policy:
     """Build a policy from the plugin's options. Raises OptionError."""
-    for key in options:
-        if key not in _OPTIONS:
-            raise OptionError(f'there is no option "{key}"; there are {", ".join(_OPTIONS)}')
+    check_names(options, _OPTIONS)
     extra = _extra_rules(options.get("extraRules"))
-    allow = _texts(options, "allow")
+    allow = texts(options, "allow")
     if allow:
         _check_ids(allow, extra)
-    paths = _texts(options, "allowPaths")
+    paths = texts(options, "allowPaths")
     for path in paths:
         if path.rstrip("/") in ("", "~") or ".." in path.split("/"):
             raise OptionError(
@@ -81,18 +77,9 @@ def read_options(options: "Mapping[str, Any]", directory: str = "") -> Policy:
         allow=frozenset(allow),
         allow_paths=paths,
         extra=extra,
-        tools=frozenset(name.lower() for name in _texts(options, "tools")),
+        tools=frozenset(name.lower() for name in texts(options, "tools")),
         directory=directory,
     )
-
-
-def _texts(options: "Mapping[str, Any]", key: str) -> "tuple[str, ...]":
-    value = options.get(key)
-    if value is None:
-        return ()
-    if type(value) is not list or not all(type(item) is str and item.strip() for item in value):
-        raise OptionError(f'option "{key}" has to be a list of texts, none of them empty')
-    return tuple(value)
 
 
 def _check_ids(allow: "tuple[str, ...]", extra: "tuple[ExtraRule, ...]") -> None:

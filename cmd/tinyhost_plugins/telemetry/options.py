@@ -2,6 +2,8 @@
 
 import os
 
+from .._shared.options import OptionError, check_names, number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -10,12 +12,8 @@ if TYPE_CHECKING:
 DATABASE, RETENTION_DAYS, MAX_CALLS = "database", "retentionDays", "maxCalls"
 OPTIONS = (DATABASE, MAX_CALLS, RETENTION_DAYS)
 
-_RETENTION_DAYS, _MOST_DAYS = 90, 3650
-_MAX_CALLS, _FEWEST_CALLS, _MOST_CALLS = 500_000, 1000, 10_000_000
-
-
-class OptionError(ValueError):
-    """An option is wrong; the text names it and says what it has to be."""
+# The least, the default and the most of each option that is a number.
+_RANGES = {MAX_CALLS: (1000, 500_000, 10_000_000), RETENTION_DAYS: (1, 90, 3650)}
 
 
 class Options:
@@ -33,13 +31,11 @@ class Options:
 
 def read_options(options: "Mapping[str, Any]", environ: "Mapping[str, str]") -> Options:
     """Check the plugin's options; the environment may name the file, too. Raises OptionError."""
-    for key in options:
-        if key not in OPTIONS:
-            raise OptionError(f'there is no option "{key:.80}"; there are {", ".join(OPTIONS)}')
+    check_names(options, OPTIONS)
     return Options(
         database=_database(options.get(DATABASE), environ),
-        retention_days=_number(options, RETENTION_DAYS, _RETENTION_DAYS, 1, _MOST_DAYS),
-        max_calls=_number(options, MAX_CALLS, _MAX_CALLS, _FEWEST_CALLS, _MOST_CALLS),
+        retention_days=number(options, RETENTION_DAYS, _RANGES),
+        max_calls=number(options, MAX_CALLS, _RANGES),
     )
 
 
@@ -63,12 +59,3 @@ def _data_folder(environ: "Mapping[str, str]") -> str:
     if not os.path.isabs(folder):  # noqa: PTH117
         raise OptionError(f'there is no home folder: set option "{DATABASE}" to the path of a file')
     return folder
-
-
-def _number(options: "Mapping[str, Any]", key: str, default: int, least: int, most: int) -> int:
-    value = options.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not least <= value <= most:
-        raise OptionError(f'option "{key}" has to be a whole number from {least} to {most}')
-    return value

@@ -3,7 +3,6 @@
 import os
 
 from tinyhost_sdk import (
-    HandlerError,
     Hooks,
     InitializeEvent,
     Plugin,
@@ -16,7 +15,7 @@ from tinyhost_sdk import (
     ToolResult,
 )
 
-from .options import OptionError, Options, read_options
+from .options import Options, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,10 +50,7 @@ class Telemetry:
         self._recorder: Recorder | None = None
 
     def initialize(self, event: InitializeEvent) -> None:
-        try:
-            self._options = read_options(event.options, os.environ)
-        except OptionError as error:
-            raise HandlerError(str(error)) from None
+        self._options = read_options(event.options, os.environ)
 
     def session_start(self, event: SessionStart) -> None:
         self._get().session_start(event.session_id)

@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tinyhost_plugins._shared.table import cell
-
+from .._shared.table import cell
 from .store import Store
 
 DEFAULT_DAYS, MOST_ROWS = 7, 500

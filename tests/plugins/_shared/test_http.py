@@ -11,7 +11,6 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
+from local_server import LocalServer, QuietHandler, running
 
 from tinyhost_plugins._shared.http import (
     Cancelled,
@@ -52,27 +52,17 @@ class Reply(NamedTuple):
     wait: float = 0.0
 
 
-class Server(ThreadingHTTPServer):
+class Server(LocalServer):
     """Answers with its replies in turn, the last one again and again; None breaks a connection."""
 
-    daemon_threads = False
-
     def __init__(self, *replies: Reply | None) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.replies = list(replies) or [Reply()]
         self.requests: list[Request] = []
         self.released = threading.Event()
-        self.scheme = "http"
-
-    @property
-    def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.server_port}"
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        pass  # a client that went away
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     server: Server
 
     def answer(self) -> None:
@@ -94,9 +84,6 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 Serve = Callable[..., Server]
 
@@ -104,24 +91,19 @@ Serve = Callable[..., Server]
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """serve(reply, ...): a server that answers with them in turn."""
-    running: list[tuple[Server, threading.Thread]] = []
+    with running() as start:
+        servers: list[Server] = []
 
-    def start(*replies: Reply | None, tls: ssl.SSLContext | None = None) -> Server:
-        server = Server(*replies)
-        if tls is not None:
-            server.scheme = "https"
-            server.socket = tls.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        running.append((server, thread))
-        return server
+        def serve(*replies: Reply | None, tls: ssl.SSLContext | None = None) -> Server:
+            server = Server(*replies)
+            servers.append(server)
+            if tls is not None:
+                server.use_tls(tls)
+            return start(server)
 
-    yield start
-    for server, thread in running:
-        server.released.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        yield serve
+        for server in servers:
+            server.released.set()
 
 
 def client(server: Server, **options: Any) -> Client:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import tempfile
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,33 +12,18 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from trees import write_tree
 
 from tinyhost_plugins._shared.must_gather import (
     Limits,
-    MustGather,
     MustGatherError,
     Resource,
     open_must_gather,
-)
-from tinyhost_plugins._shared.must_gather_logs import (
-    host_service_logs,
-    parse_line,
-    pod_logs,
-    read_lines,
 )
 from tinyhost_plugins._shared.must_gather_yaml import FormatError, documents, scalar
 
 ROUTES = "namespaces/shop/route.openshift.io/routes"
 NODES = "cluster-scoped-resources/core/nodes"
-GATHERED = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
 
 
 def named(name: str, **more: Any) -> str:
@@ -56,8 +38,8 @@ def names(found: Any) -> list[str]:
 
 
 def test_a_root_is_found_below_the_folder_of_the_gather(tmp_path: Path) -> None:
-    write(tmp_path, {f"must-gather.local.1/image/{NODES}/a.yaml": named("a")})
-    write(tmp_path, {"must-gather.local.1/image/namespaces/shop/core/x.yaml": named("x")})
+    write_tree(tmp_path, {f"must-gather.local.1/image/{NODES}/a.yaml": named("a")})
+    write_tree(tmp_path, {"must-gather.local.1/image/namespaces/shop/core/x.yaml": named("x")})
     mg = open_must_gather(str(tmp_path))
     assert mg.root == tmp_path / "must-gather.local.1" / "image"
     assert mg.parts == ("cluster-scoped-resources", "namespaces")
@@ -67,12 +49,12 @@ def test_a_root_is_found_below_the_folder_of_the_gather(tmp_path: Path) -> None:
 
 
 def test_of_several_images_the_fullest_is_taken_and_the_others_are_named(tmp_path: Path) -> None:
-    write(tmp_path, {"a-storage/namespaces/odf/core/pods.yaml": named("x")})
-    write(tmp_path, {f"b-main/{NODES}/a.yaml": named("a")})
-    write(
+    write_tree(tmp_path, {"a-storage/namespaces/odf/core/pods.yaml": named("x")})
+    write_tree(tmp_path, {f"b-main/{NODES}/a.yaml": named("a")})
+    write_tree(
         tmp_path, {"b-main/cluster-scoped-resources/config.openshift.io/clusterversions/v.yaml": ""}
     )
-    write(tmp_path, {"c-virt/namespaces/cnv/core/pods.yaml": named("x")})
+    write_tree(tmp_path, {"c-virt/namespaces/cnv/core/pods.yaml": named("x")})
     mg = open_must_gather(tmp_path)
     assert mg.root.name == "b-main"
     assert [other.name for other in mg.others] == ["a-storage", "c-virt"]
@@ -80,7 +62,7 @@ def test_of_several_images_the_fullest_is_taken_and_the_others_are_named(tmp_pat
 
 
 def test_a_root_within_a_root_is_no_other_one(tmp_path: Path) -> None:
-    write(tmp_path, {"namespaces/namespaces/core/pods.yaml": named("x")})
+    write_tree(tmp_path, {"namespaces/namespaces/core/pods.yaml": named("x")})
     assert open_must_gather(tmp_path).others == ()
 
 
@@ -99,8 +81,8 @@ def test_a_root_within_a_root_is_no_other_one(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_must_gather_is_refused_in_words(tmp_path: Path, name: str, said: str) -> None:
-    write(tmp_path, {"file": "", "x.tar.gz": "", "held/y.tar.gz": ""})
-    write(tmp_path, {"gather/namespaces/shop/core/pods.yaml": ""})
+    write_tree(tmp_path, {"file": "", "x.tar.gz": "", "held/y.tar.gz": ""})
+    write_tree(tmp_path, {"gather/namespaces/shop/core/pods.yaml": ""})
     (tmp_path / "empty").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     given = name if name.startswith("~") else f"{tmp_path}/{name}"
@@ -109,7 +91,7 @@ def test_what_is_no_must_gather_is_refused_in_words(tmp_path: Path, name: str, s
 
 
 def test_the_path_itself_may_be_a_link_but_no_link_below_leads_to_a_root(tmp_path: Path) -> None:
-    write(tmp_path / "real", {"namespaces/shop/core/pods.yaml": named("x")})
+    write_tree(tmp_path / "real", {"namespaces/shop/core/pods.yaml": named("x")})
     (tmp_path / "link").symlink_to("real")
     assert open_must_gather(tmp_path / "link").root == tmp_path / "real"
     (tmp_path / "other").mkdir()
@@ -122,7 +104,7 @@ def test_the_path_itself_may_be_a_link_but_no_link_below_leads_to_a_root(tmp_pat
 
 
 def test_lists_single_files_and_json_are_read_and_doubles_left_out(tmp_path: Path) -> None:
-    write(
+    write_tree(
         tmp_path,
         {
             f"{ROUTES}.yaml": yaml.safe_dump(
@@ -148,7 +130,7 @@ def test_lists_single_files_and_json_are_read_and_doubles_left_out(tmp_path: Pat
 
 
 def test_pods_are_read_from_their_own_folders_too(tmp_path: Path) -> None:
-    write(
+    write_tree(
         tmp_path,
         {
             "namespaces/shop/core/pods.yaml": "kind: PodList\nitems: [{metadata: {name: a}}]",
@@ -164,7 +146,7 @@ def test_pods_are_read_from_their_own_folders_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bad", ["..", "../..", "a/b", "", ".", "a\0"])
 def test_a_namespace_or_kind_that_is_a_path_is_refused(tmp_path: Path, bad: str) -> None:
-    mg = open_must_gather(write(tmp_path, {f"{NODES}/a.yaml": named("a")}))
+    mg = open_must_gather(write_tree(tmp_path, {f"{NODES}/a.yaml": named("a")}))
     for ask in (
         lambda: mg.namespaced(bad, "core", "pods"),
         lambda: mg.namespaced("a", bad, "pods"),
@@ -201,7 +183,7 @@ def test_values_are_given_by_their_type_or_not_at_all() -> None:
 
 
 def test_a_broken_file_is_noted_and_what_precedes_the_fault_is_kept(tmp_path: Path) -> None:
-    write(
+    write_tree(
         tmp_path,
         {
             f"{NODES}/a.yaml": named("a") + "---\nb: [1,\n",
@@ -218,7 +200,9 @@ def test_a_broken_file_is_noted_and_what_precedes_the_fault_is_kept(tmp_path: Pa
 
 
 def test_a_file_that_is_too_large_is_noted(tmp_path: Path) -> None:
-    write(tmp_path, {f"{NODES}/a.yaml": named("a") + "#" * 2000, f"{NODES}/b.yaml": named("b")})
+    write_tree(
+        tmp_path, {f"{NODES}/a.yaml": named("a") + "#" * 2000, f"{NODES}/b.yaml": named("b")}
+    )
     mg = open_must_gather(tmp_path, Limits(file_bytes=1000))
     assert names(mg.cluster("core", "nodes")) == ["b"]
     assert "at most 1000 are read" in mg.faults[f"{NODES}/a.yaml"]
@@ -226,7 +210,7 @@ def test_a_file_that_is_too_large_is_noted(tmp_path: Path) -> None:
 
 def test_links_and_pipes_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret.yaml").write_text(named("secret"))
-    root = write(tmp_path / "root", {f"{NODES}/a.yaml": named("a"), "namespaces/n/core/x": ""})
+    root = write_tree(tmp_path / "root", {f"{NODES}/a.yaml": named("a"), "namespaces/n/core/x": ""})
     (root / NODES / "link.yaml").symlink_to("../../../../secret.yaml")
     (root / "namespaces" / "m").symlink_to(tmp_path)
     os.mkfifo(root / NODES / "pipe.yaml")
@@ -245,7 +229,7 @@ def test_links_and_pipes_are_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bad", ["../x", "a/../../x", "/etc/passwd", "a\0b"])
 def test_a_path_or_pattern_that_leads_out_is_refused(tmp_path: Path, bad: str) -> None:
-    mg = open_must_gather(write(tmp_path, {f"{NODES}/a.yaml": named("a")}))
+    mg = open_must_gather(write_tree(tmp_path, {f"{NODES}/a.yaml": named("a")}))
     with pytest.raises(MustGatherError):
         mg.read_text(bad, 100)
     with pytest.raises(MustGatherError):
@@ -254,7 +238,7 @@ def test_a_path_or_pattern_that_leads_out_is_refused(tmp_path: Path, bad: str) -
 
 def test_files_are_found_by_patterns_sorted(tmp_path: Path) -> None:
     files = ("monitoring/b.json", "monitoring/a/x.json", "monitoring/a/deep/y.json", "z.json")
-    write(tmp_path, dict.fromkeys(files, "") | {f"{NODES}/a.yaml": ""})
+    write_tree(tmp_path, dict.fromkeys(files, "") | {f"{NODES}/a.yaml": ""})
     mg = open_must_gather(tmp_path)
 
     def found(pattern: str) -> list[str]:
@@ -274,14 +258,14 @@ def test_files_are_found_by_patterns_sorted(tmp_path: Path) -> None:
 
 
 def test_a_search_that_looks_at_too_much_ends_and_is_noted(tmp_path: Path) -> None:
-    write(tmp_path, {f"{NODES}/{number}.yaml": "" for number in range(20)})
+    write_tree(tmp_path, {f"{NODES}/{number}.yaml": "" for number in range(20)})
     mg = open_must_gather(tmp_path, Limits(entries=10))
     assert len(list(mg.find("**/*.yaml"))) < 10
     assert mg.faults["**/*.yaml"] == "the search ended after 10 entries"
 
 
 def test_a_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
-    mg = open_must_gather(write(tmp_path, {"namespaces/x": "", f"{NODES}/a.yaml": "\xe4bc"}))
+    mg = open_must_gather(write_tree(tmp_path, {"namespaces/x": "", f"{NODES}/a.yaml": "\xe4bc"}))
     assert mg.read_text(f"{NODES}/a.yaml", 4) == "\xe4bc"
     with pytest.raises(MustGatherError, match="has 4 bytes; at most 3 are read"):
         mg.read_text(mg.root / NODES / "a.yaml", 3)
@@ -299,10 +283,10 @@ def test_a_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
     ],
 )
 def test_the_time_of_gathering_is_read(tmp_path: Path, text: str, moment: datetime | None) -> None:
-    mg = open_must_gather(write(tmp_path / "1", {f"{NODES}/a.yaml": "", "timestamp": text}))
+    mg = open_must_gather(write_tree(tmp_path / "1", {f"{NODES}/a.yaml": "", "timestamp": text}))
     assert mg.gathered() == moment
     # Of the whole, where the image's own folder does not say.
-    write(tmp_path / "2", {f"image/{NODES}/a.yaml": "", "timestamp": text})
+    write_tree(tmp_path / "2", {f"image/{NODES}/a.yaml": "", "timestamp": text})
     assert open_must_gather(tmp_path / "2").gathered() == moment
     assert open_must_gather(tmp_path / "2" / "image").gathered() is None
 
@@ -393,129 +377,3 @@ def test_aliases_are_followed_but_not_into_a_bomb() -> None:
 def test_a_text_that_goes_past_a_bound_is_refused(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=said):
         list(documents(text))
-
-
-# Logs
-
-
-def lines_of(mg: MustGather, path: str, longest: int = 100) -> list[str]:
-    return list(read_lines(mg, path, longest))
-
-
-@given(st.binary(max_size=400), st.integers(1, 50))
-def test_lines_of_any_bytes_are_bounded_and_as_many_as_there_are(data: bytes, longest: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        data = b"x" + data
-        write(Path(folder), {"namespaces/x.log": data})
-        found = lines_of(open_must_gather(folder), "namespaces/x.log", longest)
-    assert len(found) == data.count(b"\n") + (not data.endswith(b"\n"))
-    assert all(len(line) <= longest + 1 for line in found)
-
-
-def test_a_long_line_is_cut_visibly_and_the_next_one_is_whole(tmp_path: Path) -> None:
-    long = "\xe4" * 600_000
-    write(tmp_path, {"namespaces/x.log": f"{long}\nnext\r\n\nend"})
-    found = lines_of(open_must_gather(tmp_path), "namespaces/x.log", 101)
-    assert found == ["\xe4" * 50 + "…", "next", "", "end"]
-
-
-def test_compressed_logs_are_read_and_a_damaged_one_is_noted(tmp_path: Path) -> None:
-    packed = gzip.compress(os.urandom(300_000).hex().encode() + b"\none\ntwo\n")
-    write(tmp_path, {"namespaces/a.log.gz": packed, "namespaces/b.log": packed[:150_000]})
-    mg = open_must_gather(tmp_path)
-    assert lines_of(mg, "namespaces/a.log.gz")[1:] == ["one", "two"]
-    assert mg.faults == {}
-    lines_of(mg, "namespaces/b.log")
-    assert mg.faults["namespaces/b.log"].startswith("cut off or damaged")
-
-
-def test_logs_of_pods_and_hosts_are_listed(tmp_path: Path) -> None:
-    inside = "namespaces/shop/pods/cart-1/cart/cart"
-    write(
-        tmp_path,
-        {
-            f"{inside}/logs/current.log": "",
-            f"{inside}/logs/previous.log": "",
-            f"{inside}/logs/rotated/0.log.20260301-1.gz": "",
-            f"{inside}/healthz/log": "",
-            "host_service_logs/masters/kubelet_service.log": "",
-            "host_service_logs/workers/crio_service.log": "",
-            "host_service_logs/workers/readme": "",
-        },
-    )
-    mg = open_must_gather(tmp_path)
-    found = list(pod_logs(mg))
-    assert [(log.namespace, log.pod, log.container, log.name) for log in found] == [
-        ("shop", "cart-1", "cart", "current.log"),
-        ("shop", "cart-1", "cart", "previous.log"),
-        ("shop", "cart-1", "cart", "0.log.20260301-1.gz"),
-    ]
-    assert list(pod_logs(mg, "bank")) == []
-    assert [(log.role, log.service) for log in host_service_logs(mg)] == [
-        ("masters", "kubelet"),
-        ("workers", "crio"),
-    ]
-
-
-TEN = datetime(2026, 3, 1, 10, tzinfo=UTC)
-MILLIS = timedelta(milliseconds=123)
-
-
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        ("2026-03-01T10:00:00.123000000Z it works", (TEN + MILLIS, "", "", "", "it works")),
-        ("2026-03-01T12:00:00+02:00 x", (TEN, "", "", "", "x")),
-        ("2026-03-01 10:00:00 x", (TEN, "", "", "", "x")),
-        (
-            "2026-03-01T10:00:00Z E0301 09:59:59.123456       1 pod.go:12] it failed",
-            (TEN, "error", "", "", "pod.go:12] it failed"),
-        ),
-        (
-            "W0301 10:00:00.123000       1 pod.go:12] hm",
-            (TEN + MILLIS, "warning", "", "", "pod.go:12] hm"),
-        ),
-        ("Mar 01 10:00:00 node-1 kernel: oom", (TEN, "", "node-1", "kernel", "oom")),
-        (
-            "Mar  1 10:00:00.123000 node-1.example kubenswrapper[2]: I0301 10:00:00.1 2 a.go:1] b",
-            (TEN + MILLIS, "info", "node-1.example", "kubenswrapper", "a.go:1] b"),
-        ),
-        (
-            "node-1 Mar 01 10:00:00.123 node-1 crio[9]: msg",
-            (TEN + MILLIS, "", "node-1", "crio", "msg"),
-        ),
-        (
-            "2026-03-01T10:00:00+0000 node-1 crio[9]: level=warning msg=x",
-            (TEN, "warning", "node-1", "crio", "level=warning msg=x"),
-        ),
-        ('2026-03-01T10:00:00Z {"level":"warn","msg":"x"}', None),
-        (
-            "Dec 31 10:00:00 n kernel: x",
-            (datetime(2025, 12, 31, 10, tzinfo=UTC), "", "n", "kernel", "x"),
-        ),
-        ("-- Logs begin at Mon --", (None, "", "", "", "-- Logs begin at Mon --")),
-        ("one Two 12 three", (None, "", "", "", "one Two 12 three")),
-        ("Mar 32 10:00:00 n k: x", (None, "", "n", "k", "x")),
-        ("2026-02-30T10:00:00Z x", (None, "", "", "", "x")),
-        ("0001-01-01T00:00:00+14:00 x", (None, "", "", "", "x")),
-        ("", (None, "", "", "", "")),
-    ],
-)
-def test_a_line_tells_its_time_level_node_and_service(
-    raw: str, expected: tuple[object, ...] | None
-) -> None:
-    line = parse_line(raw, GATHERED)
-    if expected is None:
-        assert (line.time, line.level) == (TEN, "warning")
-    else:
-        assert tuple(line) == expected
-
-
-def test_without_a_time_of_gathering_lines_without_a_year_have_no_time() -> None:
-    line = parse_line("Mar 01 10:00:00 n crio[1]: x")
-    assert (line.time, line.node, line.text) == (None, "n", "x")
-
-
-@given(st.text(max_size=300))
-def test_any_line_can_be_parsed(raw: str) -> None:
-    assert parse_line(raw, GATHERED).level in {"", "debug", "info", "warning", "error", "fatal"}

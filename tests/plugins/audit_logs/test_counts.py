@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyhost_plugins.audit_logs.counts import Counts, listed, plural, share
+from tinyhost_plugins.audit_logs.counts import Counts, listed, share
 
 
 @given(st.lists(st.sampled_from("abcdefgh")), st.integers(1, 10))
@@ -42,8 +42,6 @@ def test_long_keys_are_cut_and_still_counted_together() -> None:
 
 
 def test_numbers_in_words() -> None:
-    assert plural(1, "event") == "1 event"
-    assert plural(2000, "event") == "2,000 events"
     assert share(1, 4) == 25.0
     assert share(0, 0) == 0.0
     assert listed(["a", "b", "c"], 2) == "a, b and 1 more"

@@ -2,67 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import os
-import stat
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from shipped import Shipped, hosting, tool
 
-import tinyhost_sdk
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import container_linter
 from tinyhost_plugins.container_linter.plugin import build
 from tinyhost_sdk import testing
 
-MAIN = "from tinyhost_plugins.container_linter import main; main()"
+PLUGIN = Shipped("container-linter")
 TOOLS = ["container_lint", "bootc_validate", "container_base_suggest"]
 ROOT = "FROM registry.access.redhat.com/ubi9/ubi:9.5\nUSER root\n"
 
 
-def install(folder: Path) -> Path:
-    """A program that runs the plugin, where the host looks for plugins."""
-    script = folder / "container-linter"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return script
-
-
 def test_a_process_shakes_hands_and_answers() -> None:
-    calls = [
-        ("container_lint", {"content": ROOT}),
-        ("bootc_validate", {"content": ROOT}),
-        ("container_base_suggest", {"useCase": "a FastAPI service"}),
-        ("container_lint", {}),
-    ]
-    requests: list[dict[str, Any]] = [{"method": "initialize", "params": {"version": "1.0"}}]
-    requests += [
-        {"method": "tool/call", "params": {"name": name, "args": args}} for name, args in calls
-    ]
-    lines = (
-        json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n"
-        for number, request in enumerate(requests, 1)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input="".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    hello, lint, bootc, base, wrong = (
-        json.loads(line)["result"] for line in done.stdout.splitlines()
+    hello, lint, bootc, base, wrong = PLUGIN.results(
+        tool("container_lint", {"content": ROOT}),
+        tool("bootc_validate", {"content": ROOT}),
+        tool("container_base_suggest", {"useCase": "a FastAPI service"}),
+        tool("container_lint", {}),
     )
     assert hello["id"] == "container-linter"
-    assert [tool["name"] for tool in hello["tools"]] == TOOLS
-    assert all(tool["inputSchema"]["type"] == "object" for tool in hello["tools"])
+    assert [found["name"] for found in hello["tools"]] == TOOLS
+    assert all(found["inputSchema"]["type"] == "object" for found in hello["tools"])
     assert lint["content"].startswith("2 findings: 1 error, 1 info\n")
     assert bootc["content"].startswith("FAIL: ")
     assert base["content"].startswith("Suggested image: ")
@@ -118,37 +80,21 @@ def test_a_wrong_option_fails_the_load_and_says_why() -> None:
 
 
 def test_starting_up_loads_no_rules() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.container_linter.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "slow = {'re', 'json', 'typing', 'tinyhost_plugins.container_linter.lint',\n"
-        "        'tinyhost_plugins.log_sanitizer.sanitize'}\n"
-        "with testing.drive(build(), {'disable': ['syntax'], 'limit': 3}) as driver:\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-        "    driver.call_tool('container_lint', {'content': 'FROM a'})\n"
-        "    print(sorted(slow - set(sys.modules)), 'detect_secrets' in sys.modules)\n"
+    rules = {"tinyhost_plugins.container_linter.lint", "tinyhost_plugins.log_sanitizer.sanitize"}
+    slow = {"re", "json", "typing"} | rules
+    started, linted, _end = PLUGIN.imported(
+        {"disable": ["syntax"], "limit": 3},
+        "driver.call_tool('container_lint', {'content': 'FROM a'})",
     )
-    # Without site, so that what an editable install imports does not count.
-    homes = [Path(container_linter.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
-    path = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[]\n[] False\n", done.stderr
+    assert not slow & started
+    assert slow <= linted
+    assert "detect_secrets" not in linted
 
 
 async def test_behind_the_host_a_tool_answers(home: Path) -> None:
-    install(home / "config" / "plugins")
-    keys = {"plugins": [["container-linter", {"disable": ["missing-labels"]}]]}
-    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
-    assert not config.problems, config.problems
-    async with open_host(config, origin=Origin.PERSON) as host:
-        await host.load_all(["container-linter"])
+    PLUGIN.install(home / "config" / "plugins")
+    options = {"disable": ["missing-labels"]}
+    async with hosting(home, [["container-linter", options]]) as host:
         session = await host.session_start("/")
         outcome = await host.call(
             "plugin__container-linter__container_lint", {"content": ROOT}, session
@@ -160,12 +106,8 @@ async def test_behind_the_host_a_tool_answers(home: Path) -> None:
 
 
 def test_the_command_calls_a_tool(home: Path) -> None:
-    install(home / "config" / "plugins")
-    command = [sys.executable, "-m", "tinyhost_cli.main", "tool", "call"]
-    command += ["plugin__container-linter__bootc_validate", "--plugin", "container-linter"]
-    command += ["--args", json.dumps({"content": "FROM quay.io/fedora/fedora-bootc:42"})]
-    done = subprocess.run(
-        command, cwd=home, env=dict(os.environ), capture_output=True, text=True, timeout=60
-    )
+    PLUGIN.install(home / "config" / "plugins")
+    args = {"content": "FROM quay.io/fedora/fedora-bootc:42"}
+    done = PLUGIN.call(home, "bootc_validate", args, "--plugin", "container-linter")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("PASS: this makes a bootc image, with 1 warning\n")

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import stat
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hosting, tool
 
-import tinyhost_sdk
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import etcd_diag
 from tinyhost_plugins.etcd_diag.plugin import build
 from tinyhost_sdk import testing
 
 from .conftest import Etcd, Saved
 from .gathers import three_pods
 
-MAIN = "from tinyhost_plugins.etcd_diag import main; main()"
+PLUGIN = Shipped("etcd-diag")
 NAMES = [
     *("etcd_diag_stats", "etcd_diag_errors", "etcd_diag_timeline", "etcd_diag_compare"),
     *("etcd_diag_live", "etcd_diag_health", "etcd_snapshot_open", "etcd_snapshot_resources"),
@@ -32,44 +24,17 @@ NAMES = [
 ]
 
 
-def converse(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start the plugin, shake hands, call the tools, let it go; the replies."""
-    requests: list[dict[str, Any]] = [{"method": "initialize", "params": {"version": "1.0"}}]
-    requests += [
-        {"method": "tool/call", "params": {"name": name, "args": args}} for name, args in calls
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-c", MAIN],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    replies = []
-    for number, request in enumerate(requests, 1):
-        # One after the other, for the plugin takes two at a time.
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n")
-        process.stdin.flush()
-        replies.append(json.loads(process.stdout.readline())["result"])
-    _, complaints = process.communicate(timeout=60)
-    assert complaints == ""
-    assert process.returncode == 0
-    return replies
-
-
 def test_a_process_shakes_hands_and_answers(saved: Saved, tmp_path: Path) -> None:
     three_pods(tmp_path)
-    hello, stats, opened, found, absent = converse(
-        ("etcd_diag_stats", {"path": str(tmp_path)}),
-        ("etcd_snapshot_open", {"path": str(saved.path)}),
-        ("etcd_snapshot_search", {"pattern": "pods/shop"}),
-        ("etcd_snapshot_open", {"path": str(tmp_path / "absent")}),
+    hello, stats, opened, found, absent = PLUGIN.results(
+        tool("etcd_diag_stats", {"path": str(tmp_path)}),
+        tool("etcd_snapshot_open", {"path": str(saved.path)}),
+        tool("etcd_snapshot_search", {"pattern": "pods/shop"}),
+        tool("etcd_snapshot_open", {"path": str(tmp_path / "absent")}),
     )
     assert hello["id"] == "etcd-diag"
-    assert [tool["name"] for tool in hello["tools"]] == NAMES
-    assert all(tool["inputSchema"]["type"] == "object" for tool in hello["tools"])
+    assert [known["name"] for known in hello["tools"]] == NAMES
+    assert all(known["inputSchema"]["type"] == "object" for known in hello["tools"])
     assert hello["hooks"] == ["dispose"]
     assert stats["content"].startswith("5 slow applies")
     assert "hash ok" in opened["content"]
@@ -106,12 +71,12 @@ def test_a_number_out_of_its_range_is_refused(most: object, tmp_path: Path, save
     three_pods(tmp_path)
     with testing.drive(build()) as driver:
         driver.call_tool("etcd_snapshot_open", {"path": str(saved.path)})
-        for tool, args in (
+        for name, args in (
             ("etcd_diag_errors", {"path": str(tmp_path)}),
             ("etcd_diag_timeline", {"path": str(tmp_path)}),
             ("etcd_snapshot_search", {"pattern": "x"}),
         ):
-            result = driver.call_tool(tool, {**args, "max": most})
+            result = driver.call_tool(name, {**args, "max": most})
             assert result.is_error
             assert '"max" has to be a whole number from 0 to' in result.content
 
@@ -127,7 +92,7 @@ def test_the_snapshot_is_let_go_at_the_end(saved: Saved) -> None:
 def test_opening_reports_its_progress_and_can_be_cancelled(
     saved: Saved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tinyhost_plugins.etcd_diag.pace._REPORT", 0)
+    monkeypatch.setattr("tinyhost_plugins._shared.pace._REPORT", 0)
     with testing.drive(build()) as driver:
         driver.on_progress = lambda _: driver.cancel()
         result = driver.call_tool("etcd_snapshot_open", {"path": str(saved.path)})
@@ -144,25 +109,10 @@ def test_a_wrong_option_fails_the_load_and_says_why() -> None:
 
 
 def test_starting_up_loads_nothing_that_a_handler_needs() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.etcd_diag.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "slow = {'re', 'json', 'typing', 'pathlib', 'mmap', 'hashlib', 'subprocess',\n"
-        "        'tinyhost_plugins.etcd_diag.snapshot', 'tinyhost_plugins.etcd_diag.classes'}\n"
-        "with testing.drive(build(), {'seconds': 9}):\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-    )
-    # Without site, so that what an editable install imports does not count.
-    homes = [Path(etcd_diag.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
-    path = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout == "[]\n", done.stderr
+    slow = {"re", "json", "typing", "pathlib", "mmap", "hashlib", "subprocess"}
+    slow |= {"tinyhost_plugins.etcd_diag.snapshot", "tinyhost_plugins.etcd_diag.classes"}
+    started, _end = PLUGIN.imported({"seconds": 9})
+    assert not slow & started
 
 
 @asynccontextmanager
@@ -170,14 +120,8 @@ async def opened(
     home: Path, settings: dict[str, Any]
 ) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[str]]]:
     """A host with the plugin as a process; a function that calls its tools."""
-    script = home / "config" / "plugins" / "etcd-diag"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    keys = {"plugins": [["etcd-diag", {"seconds": 60}]], "settings": settings}
-    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
-    assert not config.problems, config.problems
-    async with open_host(config, origin=Origin.PERSON) as host:
-        await host.load_all(["etcd-diag"])
+    PLUGIN.install(home / "config" / "plugins")
+    async with hosting(home, [["etcd-diag", {"seconds": 60}]], settings=settings) as host:
         session = await host.session_start("/")
 
         async def call(name: str, args: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trees import write_tree
 
 from . import certs
 from . import router_config as rc
@@ -153,11 +154,11 @@ def write(tmp_path: Path) -> Write:
         top = tmp_path / "must-gather.local.1"
         if files:
             shutil.rmtree(top, ignore_errors=True)
-        for path, value in files.items():
-            target = top / IMAGE / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            text = value if isinstance(value, str) else json.dumps(value, indent=1)
-            target.write_text(text)
+        texts = {
+            path: value if isinstance(value, str) else json.dumps(value, indent=1)
+            for path, value in files.items()
+        }
+        write_tree(top / IMAGE, texts)
         return top
 
     return write

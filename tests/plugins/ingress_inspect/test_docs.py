@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+
+from pages import code_rows, page, ranges
 
 from tinyhost_plugins.ingress_inspect.options import RANGES
 from tinyhost_plugins.ingress_inspect.plugin import build
@@ -12,18 +13,13 @@ from tinyhost_plugins.ingress_inspect.plugin import build
 from . import router_config as rc
 from .conftest import backends, configs, listed, route
 
-PAGE = Path(__file__).parents[3] / "docs" / "plugins" / "ingress-inspect.md"
+PAGE = page("ingress-inspect")
 
 
 def test_the_page_lists_every_tool_and_every_option_with_its_range() -> None:
-    rows = [
-        [cell.strip(" `") for cell in entry.strip("|").split("|")]
-        for entry in PAGE.read_text().splitlines()
-        if entry.startswith("| `")
-    ]
+    rows = code_rows(PAGE)
     assert sorted(row[0] for row in rows) == sorted([*build().tools, *RANGES])
-    ranges = {row[0]: row[1:4] for row in rows if row[0] in RANGES}
-    assert ranges == {key: [str(n) for n in numbers] for key, numbers in RANGES.items()}
+    assert ranges(rows, RANGES) == RANGES
     for tool in build().tools.values():
         (row,) = (row for row in rows if row[0] == tool.name)
         named = {name for name in tool.parameters["properties"] if name not in ("path", "limit")}
@@ -41,5 +37,5 @@ def test_the_example_of_the_page_is_true(call: Callable[..., str], cluster: dict
         route("shop", "second", refused=refused),
     ]
     files |= {"namespaces/shop/route.openshift.io/routes.yaml": listed(*routes)}
-    example = PAGE.read_text().partition("```text\n")[2].partition("\n```")[0]
+    example = PAGE.partition("```text\n")[2].partition("\n```")[0]
     assert call("route_check", files) == example

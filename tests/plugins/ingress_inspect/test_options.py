@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tinyhost_plugins.ingress_inspect.options import RANGES, OptionError, Options
+from tinyhost_plugins._shared.options import OptionError
+from tinyhost_plugins.ingress_inspect.options import RANGES, Options
 
 
 def test_every_option_has_its_default_and_takes_its_least_and_its_most() -> None:

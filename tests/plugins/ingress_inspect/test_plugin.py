@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hosting, tool
 
-import tinyhost_sdk
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import ingress_inspect
 from tinyhost_plugins.ingress_inspect.plugin import build
 from tinyhost_sdk import testing
 
@@ -25,7 +18,7 @@ from .conftest import CONTROLLERS, controller
 Files = dict[str, Any]
 Write = Callable[..., Path]
 
-MAIN = "from tinyhost_plugins.ingress_inspect import main; main()"
+PLUGIN = Shipped("ingress-inspect")
 TOOLS = {
     "ingress_controllers": {"path", "limit"},
     "ingress_backends": {"path", "filter", "limit"},
@@ -33,7 +26,6 @@ TOOLS = {
     "ingress_config": {"path", "limit"},
     "ingress_health": {"path", "limit"},
 }
-HOMES = [Path(ingress_inspect.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
 
 
 def test_the_tools_have_their_names_and_parameters_and_say_what_they_do() -> None:
@@ -133,47 +125,14 @@ def test_a_wrong_option_fails_the_load_and_says_why() -> None:
 
 
 def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.ingress_inspect.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "with testing.drive(build(), {'maxRows': 7}):\n"
-        "    slow = {'re', 'json', 'typing', 'pathlib', 'dataclasses', 'yaml', 'cryptography',\n"
-        "            'datetime', 'tinyhost_plugins.ingress_inspect.answers'}\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-    )
-    path = [*map(str, HOMES), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[]\n", done.stderr
+    slow = {"re", "json", "typing", "pathlib", "dataclasses", "yaml", "cryptography", "datetime"}
+    started, _end = PLUGIN.imported({"maxRows": 7})
+    assert not (slow | {"tinyhost_plugins.ingress_inspect.answers"}) & started
 
 
 def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> None:
     args = {"path": str(write(cluster))}
-    calls = [
-        ("initialize", {"version": "1.0"}),
-        *(("tool/call", {"name": name, "args": args}) for name in TOOLS),
-    ]
-    lines = (
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
-        for number, (method, params) in enumerate(calls)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input="".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert done.returncode == 0
-    hello, *answers = (json.loads(entry)["result"] for entry in done.stdout.splitlines())
+    hello, *answers = PLUGIN.results(*(tool(name, args) for name in TOOLS))
     assert hello["id"] == "ingress-inspect"
     assert [answer["content"].split("\n")[0] for answer in answers] == [
         "1 ingress controller, none with a bad condition",
@@ -184,25 +143,13 @@ def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> Non
     ]
 
 
-def install(folder: Path) -> None:
-    """The program as an installed wheel has it."""
-    folder.mkdir(exist_ok=True)
-    script = folder / "tinyhost-plugin-ingress-inspect"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(0o755)
-
-
 async def test_behind_the_host_a_tool_answers(
     cluster: Files, write: Write, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "bin")
+    PLUGIN.install_as_wheel(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    keys = {"plugins": [["ingress-inspect", {"maxRows": 5}]]}
-    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
-    assert not config.problems, config.problems
     folder = write(cluster)
-    async with open_host(config, origin=Origin.PERSON) as host:
-        await host.load_all(["ingress-inspect"])
+    async with hosting(home, [["ingress-inspect", {"maxRows": 5}]]) as host:
         session = await host.session_start(str(folder.parent))
         outcome = await host.call(
             "plugin__ingress-inspect__ingress_config", {"path": folder.name}, session
@@ -216,26 +163,13 @@ async def test_behind_the_host_a_tool_answers(
 def test_the_command_calls_a_tool_of_the_installed_program(
     cluster: Files, write: Write, home: Path, tmp_path: Path
 ) -> None:
-    install(tmp_path / "bin")
+    PLUGIN.install_as_wheel(tmp_path / "bin")
     (home / "config" / "config.json").write_text('{"plugins": ["ingress-inspect"]}')
     folder = write(cluster)
-    env = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-
-    def call(tool: str, **args: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tinyhost_cli.main", "tool", "call"]
-        return subprocess.run(
-            [*command, f"plugin__ingress-inspect__{tool}", "--args", json.dumps(args)],
-            cwd=folder.parent,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    done = call("ingress_route_check", path=folder.name)
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = PLUGIN.call(folder.parent, "ingress_route_check", {"path": folder.name}, PATH=path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("No issues with routes.\n")
-    done = call("ingress_health", path="elsewhere")
+    done = PLUGIN.call(folder.parent, "ingress_health", {"path": "elsewhere"}, PATH=path)
     assert done.returncode == 1
     assert "elsewhere does not exist; give the folder of an unpacked must-gather" in done.stdout

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tinyhost_plugins._shared.report import View
 from tinyhost_plugins.insights.alerts import answer, read_alerts
 from tinyhost_plugins.insights.loading import Loaded
 from tinyhost_plugins.insights.metrics import samples
-from tinyhost_plugins.insights.report import View
 
 LoadFiles = Callable[[dict[str, Any]], Loaded]
 VIEW = View(50, 28_000)

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tinyhost_plugins._shared.conditions import Condition
+from tinyhost_plugins._shared.report import View
 from tinyhost_plugins.insights import answers, memory, objects, storage
 from tinyhost_plugins.insights.answers import Answers
 from tinyhost_plugins.insights.loading import Loaded
 from tinyhost_plugins.insights.options import Options
-from tinyhost_plugins.insights.report import Report, View
+from tinyhost_plugins.insights.report import Report
 from tinyhost_sdk import HandlerError, ToolContext
 
 Files = dict[str, Any]
@@ -315,7 +317,7 @@ def test_no_shape_of_the_files_makes_a_tool_fail(
 
 def test_conditions_of_any_shape_are_read() -> None:
     assert objects.conditions({"status": {"conditions": [1, {"type": "A", "status": True}]}}) == {
-        "A": objects.Condition("true", "", "", "")
+        "A": Condition("A", "true")
     }
     assert objects.listed({"items": None}) == []
     assert objects.listed([{"a": 1}, 2]) == [{"a": 1}]

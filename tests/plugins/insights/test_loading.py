@@ -72,7 +72,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 def test_files_over_the_limits_are_left_out_and_named(write: Write) -> None:
     files = {f"config/node/{name}.json": "x" * 1000 for name in "abc"}
     path = write(files | {"config/pod/a/b.json": "x" * 5000})
-    found = load(path, Options(max_file_bytes=4096, max_memory_bytes=2500))
+    found = load(path, Options({"maxFileBytes": 4096, "maxMemoryBytes": 2500}))
     assert sorted(found.content) == ["config/node/a.json", "config/node/b.json"]
     assert found.left_out == {
         "config/node/c.json": "maxMemoryBytes is used up",
@@ -83,8 +83,8 @@ def test_files_over_the_limits_are_left_out_and_named(write: Write) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (Options(max_entries=3), "more than the 3 entries"),
-        (Options(max_total_bytes=2000), "unpacks to more than the 2000 bytes"),
+        (Options({"maxEntries": 3}), "more than the 3 entries"),
+        (Options({"maxTotalBytes": 2000}), "unpacks to more than the 2000 bytes"),
     ],
 )
 def test_archives_over_the_limits_are_refused(

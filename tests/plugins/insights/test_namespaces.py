@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinyhost_plugins._shared.report import View
 from tinyhost_plugins.insights import namespaces
 from tinyhost_plugins.insights.loading import Loaded
 from tinyhost_plugins.insights.namespaces import Range, overlapping, parse_range
-from tinyhost_plugins.insights.report import View
 
 LoadFiles = Callable[[dict[str, Any]], Loaded]
 VIEW = View(50, 28_000)

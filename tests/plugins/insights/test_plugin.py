@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hook, tool
 
-import tinyhost_sdk
-from tinyhost_plugins import insights
 from tinyhost_plugins.insights.plugin import build
 from tinyhost_plugins.insights.sessions import MOST_ARCHIVES
 from tinyhost_sdk import testing
@@ -21,7 +17,7 @@ from tinyhost_sdk import testing
 Files = dict[str, Any]
 Write = Callable[..., Path]
 
-MAIN = "from tinyhost_plugins.insights import main; main()"
+PLUGIN = Shipped("insights")
 NOT_LOADED = "load an archive with insights_use first, or give its path as archive"
 TOOLS = {
     f"insights_{name}"
@@ -30,7 +26,6 @@ TOOLS = {
         *("etcd", "storage", "alerts", "uid_overlap", "health"),
     )
 }
-HOMES = [Path(insights.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
 
 
 def test_the_tools_have_their_names_and_parameters_and_say_what_they_do() -> None:
@@ -186,49 +181,16 @@ def test_skipped_entries_and_files_left_out_are_told(cluster: Files, write: Writ
 
 
 def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.insights.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "with testing.drive(build(), {'maxRows': 7}):\n"
-        "    slow = {'re', 'json', 'typing', 'pathlib', 'tarfile', 'dataclasses', 'zlib',\n"
-        "            'tinyhost_plugins.insights.answers'}\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-    )
-    path = [*map(str, HOMES), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[]\n", done.stderr
+    slow = {"re", "json", "typing", "pathlib", "tarfile", "dataclasses", "zlib"}
+    started, _end = PLUGIN.imported({"maxRows": 7})
+    assert not (slow | {"tinyhost_plugins.insights.answers"}) & started
 
 
 def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> None:
-    calls = [
-        ("initialize", {"version": "1.0"}),
-        ("tool/call", {"name": "insights_use", "args": {"archive": str(write(cluster))}}),
-        ("tool/call", {"name": "insights_uid_overlap", "args": {}}),
-        ("hook/invoke", {"name": "dispose"}),
-    ]
-    lines = (
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
-        for number, (method, params) in enumerate(calls)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input="".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert done.returncode == 0
-    hello, used, overlap, _gone = (
-        json.loads(entry)["result"] for entry in done.stdout.splitlines()
+    hello, used, overlap, _gone = PLUGIN.results(
+        tool("insights_use", {"archive": str(write(cluster))}),
+        tool("insights_uid_overlap", {}),
+        hook("dispose"),
     )
     assert hello["id"] == "insights"
     assert hello["hooks"] == ["session.end", "dispose"]
@@ -239,30 +201,13 @@ def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> Non
 def test_the_command_calls_a_tool_of_the_installed_program(
     cluster: Files, write: Write, home: Path, tmp_path: Path
 ) -> None:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    script = programs / "tinyhost-plugin-insights"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(0o755)
+    PLUGIN.install_as_wheel(tmp_path / "bin")
     (home / "config" / "config.json").write_text('{"plugins": ["insights"]}')
-    path = write(cluster)
-    env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
-
-    def call(tool: str, **args: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tinyhost_cli.main", "tool", "call"]
-        return subprocess.run(
-            [*command, f"plugin__insights__{tool}", "--args", json.dumps(args)],
-            cwd=path.parent,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    done = call("insights_nodes", archive="archive.tar.gz")
+    folder = write(cluster).parent
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = PLUGIN.call(folder, "insights_nodes", {"archive": "archive.tar.gz"}, PATH=path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 nodes (1 control plane, 1 worker), 1 not ready\n")
-    done = call("insights_use", archive="none.tar.gz")
+    done = PLUGIN.call(folder, "insights_use", {"archive": "none.tar.gz"}, PATH=path)
     assert done.returncode == 1
     assert "none.tar.gz cannot be opened: No such file or directory" in done.stdout

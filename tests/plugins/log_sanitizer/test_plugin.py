@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hook, hosting
 
-import tinyhost_sdk
 from tinyhost import CallDenied
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import log_sanitizer
 from tinyhost_plugins.log_sanitizer import sanitize
 from tinyhost_plugins.log_sanitizer.notes import Notes
 from tinyhost_plugins.log_sanitizer.plugin import build
@@ -25,7 +18,7 @@ from tinyhost_sdk import testing
 
 AddPlugin = Callable[[str, str], Path]
 
-MAIN = "from tinyhost_plugins.log_sanitizer import main; main()"
+PLUGIN = Shipped("log-sanitizer")
 BEFORE, AFTER = "tool.execute.before", "tool.execute.after"
 ARGS = '{"command":"mysql --password=hunter2 shop"}'
 # Answers with its arguments, and with one more secret.
@@ -43,35 +36,13 @@ def after(output: str, is_error: bool = False, tool: str = "bash") -> dict[str, 
     return {**before("{}", tool=tool), "output": output, "isError": is_error}
 
 
-def converse(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start the plugin, shake hands, invoke the hooks; the replies."""
-    requests: list[dict[str, Any]] = [{"method": "initialize", "params": {"version": "1.0"}}]
-    requests += [
-        {"method": "hook/invoke", "params": {"name": name, "input": event}} for name, event in calls
-    ]
-    lines = (
-        json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n"
-        for number, request in enumerate(requests, 1)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input="".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    return [json.loads(line)["result"] for line in done.stdout.splitlines()]
-
-
 def test_a_process_shakes_hands_and_masks() -> None:
-    hello, noted, masked, failed, plain, empty = converse(
-        (BEFORE, before(ARGS)),
-        (AFTER, after("DB_PASSWORD=hunter2\nok")),
-        (AFTER, after("login with token: " + "0f" * 20, is_error=True)),
-        (AFTER, after("ok")),
-        (AFTER, after("")),
+    hello, noted, masked, failed, plain, empty = PLUGIN.results(
+        hook(BEFORE, before(ARGS)),
+        hook(AFTER, after("DB_PASSWORD=hunter2\nok")),
+        hook(AFTER, after("login with token: " + "0f" * 20, is_error=True)),
+        hook(AFTER, after("ok")),
+        hook(AFTER, after("")),
     )
     assert hello["id"] == "log-sanitizer"
     assert hello["hooks"] == [BEFORE, AFTER]
@@ -177,44 +148,23 @@ def test_a_wrong_option_fails_the_load_and_says_why() -> None:
 
 
 def test_starting_up_loads_no_rules_and_masking_no_library_before_it_is_needed() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.log_sanitizer.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "slow = {'re', 'json', 'typing', 'tinyhost_plugins.log_sanitizer.sanitize',\n"
-        "        'detect_secrets', 'requests'}\n"
-        "def mask(driver, text):\n"
-        "    event = {'toolName': 'bash', 'output': text}\n"
-        "    driver.invoke_hook('tool.execute.after', event)\n"
-        "    return sorted(slow & set(sys.modules))\n"
-        "with testing.drive(build(), {'names': ['pin'], 'args': 'deny'}) as driver:\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-        "    print({'detect_secrets', 'requests'} & set(mask(driver, 'password=hunter2')))\n"
-        "    print(mask(driver, 'AKIA' + '7' * 16) == sorted(slow))\n"
+    libraries = {"detect_secrets", "requests"}
+    slow = {"re", "json", "typing", "tinyhost_plugins.log_sanitizer.sanitize"} | libraries
+    invoke = "driver.invoke_hook('tool.execute.after', {'toolName': 'bash', 'output': %s})"
+    started, masked, masked_by_library, _end = PLUGIN.imported(
+        {"names": ["pin"], "args": "deny"},
+        invoke % "'password=hunter2'",
+        invoke % "'AKIA' + '7' * 16",
     )
-    # Without site, so that what an editable install imports does not count.
-    homes = [Path(log_sanitizer.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
-    path = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[]\nset()\nTrue\n", done.stderr
+    assert not slow & started
+    assert not libraries & masked
+    assert slow <= masked_by_library
 
 
 async def call(home: Path, **options: Any) -> Any:
     """Call a tool through the host, with log-sanitizer as a process beside it."""
-    script = home / "config" / "plugins" / "log-sanitizer"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    keys = {"plugins": ["demo", ["log-sanitizer", options]]}
-    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
-    assert not config.problems, config.problems
-    async with open_host(config, origin=Origin.PERSON) as host:
-        await host.load_all(["demo", "log-sanitizer"])
+    PLUGIN.install(home / "config" / "plugins")
+    async with hosting(home, ["demo", ["log-sanitizer", options]]) as host:
         session = await host.session_start("/")
         outcome = await host.call("plugin__demo__echo", {"token": "0f" * 20, "n": 1}, session)
         await host.session_end(session)

@@ -9,10 +9,8 @@ import json
 import os
 import ssl
 import stat
-import threading
 import urllib.parse
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +18,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from local_server import LocalServer, QuietHandler, running
 
 TOKEN = "sha256~cluster-t0ken-value"
 OFFLINE = "offline-t0ken-value"
@@ -43,30 +42,20 @@ class Asked(NamedTuple):
     form: dict[str, str]
 
 
-class Server(ThreadingHTTPServer):
+class Server(LocalServer):
     """Answers with the values under its paths; (status, value) for a refusal."""
 
-    daemon_threads = False
-
     def __init__(self, answers: dict[str, Any], token: str = "") -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.answers = answers
         self.token = token
         self.asked: list[Asked] = []
-        self.scheme = "http"
-
-    @property
-    def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.server_port}"
 
     def asked_for(self, path: str) -> list[Asked]:
         return [asked for asked in self.asked if asked.path == path]
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        pass  # a client that went away, or does not trust the certificate
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     server: Server
     timeout = 10  # one that connects and says nothing
 
@@ -93,9 +82,6 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     do_GET = do_POST = answer  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 def status(code: int, reason: str, message: str) -> tuple[int, Any]:
@@ -204,27 +190,17 @@ Serve = Callable[..., Server]
 @pytest.fixture
 def serve(certificate: Path) -> Iterator[Serve]:
     """serve(answers, token="", tls=False): a running server."""
-    running: list[tuple[Server, threading.Thread]] = []
+    with running() as start:
 
-    def start(answers: dict[str, Any], token: str = "", *, tls: bool = False) -> Server:
-        server = Server(answers, token)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            server.scheme = "https"
-            server.socket = context.wrap_socket(
-                server.socket, server_side=True, do_handshake_on_connect=False
-            )
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        running.append((server, thread))
-        return server
+        def serve(answers: dict[str, Any], token: str = "", *, tls: bool = False) -> Server:
+            server = Server(answers, token)
+            if tls:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(certificate)
+                server.use_tls(context)
+            return start(server)
 
-    yield start
-    for server, thread in running:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        yield serve
 
 
 def kubeconfig(server: str, certificate: Path | None = None, **user: Any) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tinyhost_plugins._shared.kubeconfig import Access
-from tinyhost_plugins._shared.oc import Oc, OcError
 from tinyhost_plugins.ocp_context_injection.alerting import ask
 from tinyhost_plugins.ocp_context_injection.facts import Alerts
+from tinyhost_plugins.ocp_context_injection.kubeconfig import Access
+from tinyhost_plugins.ocp_context_injection.oc import Oc, OcError
 from tinyhost_plugins.ocp_context_injection.options import Options
 from tinyhost_plugins.ocp_context_injection.workspace import Workspace
 

@@ -5,22 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
+from shipped import Shipped, hosting, send, tinyhost
 
-import tinyhost_sdk
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import ocp_context_injection
 from tinyhost_plugins.ocp_context_injection.plugin import build
 from tinyhost_plugins.ocp_context_injection.sessions import MOST_SESSIONS
 from tinyhost_sdk import testing
@@ -37,7 +29,7 @@ from .conftest import (
     operator,
 )
 
-MAIN = "from tinyhost_plugins.ocp_context_injection import main; main()"
+PLUGIN = Shipped("ocp-context-injection")
 NOT_CONNECTED = "<cluster-context>not connected</cluster-context>"
 BLOCK = [
     "<cluster-context>",
@@ -287,24 +279,14 @@ class Process:
         if hang:
             new = f"{self.child}.new"
             oc.runs(USER, f"echo $$ > {new}; mv {new} {self.child}; sleep 600")
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", MAIN],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = PLUGIN.started()
         self.send(
             "initialize", {"version": "1.0", "options": {"startSeconds": 60, **(options or {})}}, 1
         )
         assert self.read()["result"]["id"] == "ocp-context-injection"
 
     def send(self, method: str, params: Any, id: int | None = None) -> None:
-        assert self.process.stdin is not None
-        message = {"jsonrpc": "2.0", "method": method, "params": params}
-        line = json.dumps(message if id is None else {**message, "id": id})
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        send(self.process, method, params, id)
 
     def read(self) -> Any:
         assert self.process.stdout is not None
@@ -374,34 +356,17 @@ def test_at_the_end_nothing_is_left_of_what_was_being_asked(oc: FakeOc, tmp_path
 
 
 def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.ocp_context_injection.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "slow = {'re', 'json', 'typing', 'pathlib', 'subprocess', 'dataclasses', 'httpx2',\n"
-        "        'tempfile', 'tinyhost_plugins.ocp_context_injection.sessions'}\n"
-        "with testing.drive(build(), {'maxNames': 7}) as driver:\n"
-        "    driver.invoke_hook('shell.env', {'env': {}})\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-        "    driver.call_tool('cluster_context')\n"
-        "    print(sorted(slow - set(sys.modules)))\n"
-    )
-    # Without site, so that what an editable install imports does not count.
-    homes = [
-        Path(ocp_context_injection.__file__).parents[2],
-        Path(tinyhost_sdk.__file__).parents[1],
-    ]
-    path = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    slow = {"re", "json", "typing", "pathlib", "subprocess", "dataclasses", "httpx2", "tempfile"}
+    slow.add("tinyhost_plugins.ocp_context_injection.sessions")
+    _started, hooked, called, _end = PLUGIN.imported(
+        {"maxNames": 7},
+        "driver.invoke_hook('shell.env', {'env': {}})",
+        "driver.call_tool('cluster_context')",
         env={"PATH": "", "HOME": "/nowhere"},
     )
+    assert not slow & hooked
     # Where there is no oc, there is no need for a client of HTTP either.
-    assert done.stdout == "[]\n['httpx2']\n", done.stderr
+    assert slow - called == {"httpx2"}
 
 
 # --- by the host
@@ -410,75 +375,60 @@ def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:
 @pytest.fixture
 def installed(
     home: Path, oc: FakeOc, person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Any], Path]:
-    """installed(settings): the configuration of a host that has the plugin as a program."""
+) -> Callable[[Any], None]:
+    """installed(options): the plugin as a program, in the configuration of a host."""
     kube = home / ".kube"
     kube.mkdir()
     (kube / "config").write_text(person.read_text())
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
 
-    def install(options: Any) -> Path:
-        script = oc.program.parent / "tinyhost-plugin-ocp-context-injection"
-        script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    def install(options: Any) -> None:
+        PLUGIN.install_as_wheel(oc.program.parent)
         config = home / "config" / "config.json"
         config.write_text(json.dumps({"plugins": [["ocp-context-injection", options]]}))
-        return config
 
     return install
 
 
 async def test_behind_the_host_a_session_has_its_cluster_and_its_login(
-    installed: Callable[[Any], Path], home: Path
+    installed: Callable[[Any], None], home: Path
 ) -> None:
-    path = installed({"apiUrl": "https://api.demo.example:6443", "apiToken": TOKEN})
-    config = parse_config(path.read_text(), str(path))
-    assert not config.problems, config.problems
-    with trio.fail_after(60):
-        async with open_host(config, origin=Origin.PERSON) as host:
-            await host.load_all(["ocp-context-injection"])
-            session = await host.session_start(str(home))
-            outcome = await host.call("plugin__ocp-context-injection__cluster_context", {}, session)
-            assert outcome.content.splitlines() == BLOCK
-            outcome = await host.call("plugin__ocp-context-injection__oc_login", {}, session)
-            assert outcome.content.startswith("Logged in to https://api.demo.example:6443 as")
-            env = await host.shell_env(session)
-            file = Path(env["KUBECONFIG"])
-            assert file.exists()
-            await host.session_end(session)
-            assert not file.exists()
-            assert "KUBECONFIG" not in await host.shell_env(session)
+    options = {"apiUrl": "https://api.demo.example:6443", "apiToken": TOKEN}
+    installed(options)
+    async with hosting(home, [["ocp-context-injection", options]]) as host:
+        session = await host.session_start(str(home))
+        outcome = await host.call("plugin__ocp-context-injection__cluster_context", {}, session)
+        assert outcome.content.splitlines() == BLOCK
+        outcome = await host.call("plugin__ocp-context-injection__oc_login", {}, session)
+        assert outcome.content.startswith("Logged in to https://api.demo.example:6443 as")
+        env = await host.shell_env(session)
+        file = Path(env["KUBECONFIG"])
+        assert file.exists()
+        await host.session_end(session)
+        assert not file.exists()
+        assert "KUBECONFIG" not in await host.shell_env(session)
 
 
 def test_from_the_command_the_tool_and_the_hooks_answer(
-    installed: Callable[[Any], Path], oc: FakeOc, home: Path
+    installed: Callable[[Any], None], oc: FakeOc, home: Path
 ) -> None:
     installed({"clusterId": "my-id", "startSeconds": 30})
-
-    def tinyhost(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "tinyhost_cli.main", *words],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            cwd=home,
-        )
-
-    done = tinyhost("tool", "call", "plugin__ocp-context-injection__cluster_context")
+    done = PLUGIN.call(home, "cluster_context", {})
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:6] == BLOCK[:6]
     shell = {"sessionId": "s", "directory": str(home), "env": {}}
-    done = tinyhost("hook", "invoke", "shell.env", "--input", json.dumps(shell), "--json")
+    done = tinyhost(home, "hook", "invoke", "shell.env", "--input", json.dumps(shell), "--json")
     assert json.loads(done.stdout)["output"]["env"]["CLUSTER_ID"] == "my-id"
     started = {"sessionId": "s", "directory": str(home)}
-    done = tinyhost("hook", "invoke", "session.start", "--input", json.dumps(started), "--json")
+    done = tinyhost(
+        home, "hook", "invoke", "session.start", "--input", json.dumps(started), "--json"
+    )
     (text,) = json.loads(done.stdout)["output"]["additionalContext"]
     assert text.splitlines()[:6] == BLOCK[:6]
     (oc.folder / "answers" / USER.replace("/", "_")).unlink()
     (oc.folder / "answers" / "_api_v1_nodes").unlink()
-    done = tinyhost("tool", "call", "plugin__ocp-context-injection__cluster_context")
+    done = PLUGIN.call(home, "cluster_context", {})
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == NOT_CONNECTED
     assert set(openshift()) > {USER}

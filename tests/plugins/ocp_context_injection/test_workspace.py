@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tinyhost_plugins._shared.oc import OcError
+from tinyhost_plugins.ocp_context_injection.oc import OcError
 from tinyhost_plugins.ocp_context_injection.workspace import Workspace
 
 PROGRAM = (

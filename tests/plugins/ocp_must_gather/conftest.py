@@ -15,6 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from trees import write_tree
 
 from tinyhost_plugins.ocp_must_gather.plugin import build
 from tinyhost_sdk import testing
@@ -317,15 +318,11 @@ def write(tmp_path: Path) -> Write:
     """write(files, root="gather"): a must-gather in the test's folder."""
 
     def write(files: Mapping[str, Any], root: str = "gather") -> Path:
-        top = tmp_path / root
-        for name, value in files.items():
-            path = top / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(value, bytes):
-                path.write_bytes(value)
-            else:
-                path.write_text(value if isinstance(value, str) else yaml.safe_dump(value))
-        return top
+        texts = {
+            name: value if isinstance(value, str | bytes) else yaml.safe_dump(value)
+            for name, value in files.items()
+        }
+        return write_tree(tmp_path / root, texts)
 
     return write
 

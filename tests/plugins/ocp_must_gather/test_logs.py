@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tinyhost_plugins._shared.pace import Pace
 from tinyhost_plugins.ocp_must_gather.matching import Matcher
-from tinyhost_plugins.ocp_must_gather.pace import Pace
 from tinyhost_plugins.ocp_must_gather.plugin import build
 from tinyhost_sdk import HandlerError, ToolContext, testing
 

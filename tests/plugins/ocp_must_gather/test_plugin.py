@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hook, tool
 
-import tinyhost_sdk
-from tinyhost_plugins import ocp_must_gather
 from tinyhost_plugins.ocp_must_gather.plugin import build
 from tinyhost_plugins.ocp_must_gather.sessions import MOST_SESSIONS
 from tinyhost_sdk import testing
@@ -21,7 +17,7 @@ from tinyhost_sdk import testing
 Files = dict[str, Any]
 Write = Callable[..., Path]
 
-MAIN = "from tinyhost_plugins.ocp_must_gather import main; main()"
+PLUGIN = Shipped("ocp-must-gather")
 NOT_LOADED = "load a must-gather with mg_use first, or give its path as path"
 # The parameters of each tool beside path and limit.
 TOOLS: dict[str, set[str]] = {
@@ -38,7 +34,6 @@ TOOLS: dict[str, set[str]] = {
     "mg_events": {"namespace", "type", "reason"},
     "mg_health": set(),
 }
-HOMES = [Path(ocp_must_gather.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
 
 
 def small(name: str) -> Files:
@@ -216,48 +211,17 @@ def test_options_bound_rows_files_and_searches(write: Write) -> None:
 
 
 def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.ocp_must_gather.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "with testing.drive(build(), {'maxRows': 7}):\n"
-        "    slow = {'re', 'json', 'typing', 'pathlib', 'yaml', 'cryptography', 'dataclasses',\n"
-        "            'subprocess', 'tinyhost_plugins.ocp_must_gather.answers'}\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-    )
-    path = [*map(str, HOMES), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[]\n", done.stderr
+    slow = {"re", "json", "typing", "pathlib", "yaml", "cryptography", "dataclasses", "subprocess"}
+    started, _end = PLUGIN.imported({"maxRows": 7})
+    assert not (slow | {"tinyhost_plugins.ocp_must_gather.answers"}) & started
 
 
 def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> None:
-    calls = [
-        ("initialize", {"version": "1.0"}),
-        ("tool/call", {"name": "mg_use", "args": {"path": str(write(cluster))}}),
-        ("tool/call", {"name": "mg_node_logs", "args": {"pattern": "missing"}}),
-        ("hook/invoke", {"name": "dispose"}),
-    ]
-    lines = (
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
-        for number, (method, params) in enumerate(calls)
+    hello, used, logs, _gone = PLUGIN.results(
+        tool("mg_use", {"path": str(write(cluster))}),
+        tool("mg_node_logs", {"pattern": "missing"}),
+        hook("dispose"),
     )
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input="".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert done.returncode == 0
-    hello, used, logs, _gone = (json.loads(entry)["result"] for entry in done.stdout.splitlines())
     assert hello["id"] == "ocp-must-gather"
     assert hello["hooks"] == ["session.end", "dispose"]
     assert used["content"].startswith("Loaded gather: OpenShift 4.18.2")
@@ -267,30 +231,13 @@ def test_a_process_shakes_hands_and_answers(cluster: Files, write: Write) -> Non
 def test_the_command_calls_a_tool_of_the_installed_program(
     cluster: Files, write: Write, home: Path, tmp_path: Path
 ) -> None:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    script = programs / "tinyhost-plugin-ocp-must-gather"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(0o755)
+    PLUGIN.install_as_wheel(tmp_path / "bin")
     (home / "config" / "config.json").write_text('{"plugins": ["ocp-must-gather"]}')
-    path = write(cluster)
-    env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
-
-    def call(tool: str, **args: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tinyhost_cli.main", "tool", "call"]
-        return subprocess.run(
-            [*command, f"plugin__ocp-must-gather__{tool}", "--args", json.dumps(args)],
-            cwd=path.parent,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    done = call("mg_pods", path="gather", status="failed")
+    folder = write(cluster).parent
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = PLUGIN.call(folder, "mg_pods", {"path": "gather", "status": "failed"}, PATH=path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 pod failed, of 6 pods: 3 Running")
-    done = call("mg_use", path="none")
+    done = PLUGIN.call(folder, "mg_use", {"path": "none"}, PATH=path)
     assert done.returncode == 1
     assert "none does not exist; give the folder of an unpacked must-gather" in done.stdout

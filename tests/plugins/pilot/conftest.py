@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import urllib.parse
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from local_server import LocalServer, QuietHandler, running
 
 from tinyhost_plugins.pilot.plugin import build
 from tinyhost_sdk import ToolResult, testing
@@ -33,18 +32,17 @@ class Failure(NamedTuple):
     headers: dict[str, str] = {}  # noqa: RUF012
 
 
-class ForgeServer(ThreadingHTTPServer):
+class ForgeServer(LocalServer):
     """A forge of one kind that holds the repository o/r, or group/sub/r at GitLab.
 
     sent: all requests. failures: answers to give before the real ones. labels: names that
     exist; `organization` those of the owner. may_label: whether labels are taken.
     """
 
-    daemon_threads = False
     failure = Failure
 
     def __init__(self, kind: str) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.kind = kind
         self.sent: list[Sent] = []
         self.failures: list[Failure] = []
@@ -53,10 +51,6 @@ class ForgeServer(ThreadingHTTPServer):
         self.organization: list[str] | None = None
         self.may_label = True
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
     def add(self, title: str, **more: Any) -> None:
         """Put an issue into the repository: state, labels, body, pull."""
         number = len(self.issues) + 1
@@ -64,11 +58,8 @@ class ForgeServer(ThreadingHTTPServer):
         created = {"pull": False, "created": f"2026-01-{number % 28 + 1:02}T10:00:00Z"}
         self.issues.append({**issue, **created, **more})
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        pass  # a client that went away
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     server: ForgeServer
 
     def answer(self) -> None:
@@ -94,9 +85,6 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     do_GET = do_POST = do_PUT = do_PATCH = answer  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 Answer = tuple[int, Any, dict[str, str]]
@@ -302,20 +290,8 @@ API: dict[str, type[Api]] = {"github": Api, "gitea": GiteaApi, "gitlab": GitLabA
 @pytest.fixture
 def serve() -> Iterator[Callable[[str], ForgeServer]]:
     """serve(kind): a running forge."""
-    running: list[tuple[ForgeServer, threading.Thread]] = []
-
-    def start(kind: str) -> ForgeServer:
-        server = ForgeServer(kind)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        running.append((server, thread))
-        return server
-
-    yield start
-    for server, thread in running:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with running() as start:
+        yield lambda kind: start(ForgeServer(kind))
 
 
 @pytest.fixture(autouse=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pages import page
 
 from tinyhost_plugins.pilot.choice import _DEFAULT_URLS, _URL_VARIABLES, TOKENS
 from tinyhost_plugins.pilot.options import _OPTIONS
 from tinyhost_plugins.pilot.schemas import TOOLS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "plugins" / "pilot.md").read_text()
+PAGE = page("pilot")
 
 
 def first_cells(start: str) -> list[str]:

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import json
-import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
+from shipped import Shipped, hosting, send, tool
 
-import tinyhost_sdk
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import pilot
 from tinyhost_plugins.pilot.plugin import build
 from tinyhost_sdk import testing
 
-MAIN = "from tinyhost_plugins.pilot import main; main()"
+PLUGIN = Shipped("pilot")
 TOOLS = ["pilot_issues_list", "pilot_issue_create", "pilot_issue_update", "pilot_issue_comment"]
 At = Callable[[str], Any]
-
-
-def script(home: Path) -> None:
-    path = home / "config" / "plugins" / "pilot"
-    path.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
 def test_there_are_four_tools_in_order_and_no_hooks() -> None:
@@ -99,35 +85,22 @@ def test_a_process_answers_and_can_be_cancelled_while_it_waits(at: At) -> None:
     plugin = at("github")
     plugin.server.failures.append(type(plugin.server).failure(429, None, {"Retry-After": "20"}))
     options = {**plugin.options, "tries": 3}
-    with subprocess.Popen(
-        [sys.executable, "-c", MAIN],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with PLUGIN.started() as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
 
-        def send(method: str, params: Any, id: int | None = None) -> None:
-            assert process.stdin is not None
-            message = {"jsonrpc": "2.0", "method": method, "params": params}
-            process.stdin.write(json.dumps(message if id is None else {**message, "id": id}) + "\n")
-            process.stdin.flush()
-
-        send("initialize", {"version": "1.0", "options": options}, 1)
+        send(process, "initialize", {"version": "1.0", "options": options}, 1)
         assert json.loads(process.stdout.readline())["result"]["id"] == "pilot"
-        call = {"name": TOOLS[1], "args": {"owner": "o", "repo": "r", "title": "x"}}
-        send("tool/call", call, 2)
+        send(process, *tool(TOOLS[1], {"owner": "o", "repo": "r", "title": "x"}), 2)
         waited = threading.Event()
         while not plugin.server.sent:
             waited.wait(0.02)
-        send("tool/cancel", {"id": 2})
+        send(process, "tool/cancel", {"id": 2})
         answer = json.loads(process.stdout.readline())
         assert answer["id"] == 2
         assert "was cancelled" in json.dumps(answer)
-        send("tool/call", {"name": TOOLS[0], "args": {"owner": "o", "repo": "r"}}, 3)
+        send(process, *tool(TOOLS[0], {"owner": "o", "repo": "r"}), 3)
         listed = json.loads(process.stdout.readline())["result"]
         assert listed["content"].startswith("No issues found for o/r (open)\n")
         process.stdin.close()
@@ -138,54 +111,30 @@ def test_a_process_answers_and_can_be_cancelled_while_it_waits(at: At) -> None:
 
 def test_starting_up_loads_no_http_client_before_it_is_needed(at: At) -> None:
     plugin = at("github")
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.pilot.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "slow = {'httpx2', 'trio', 'ssl', 'subprocess', 're', 'typing', 'dataclasses', 'urllib',\n"
-        "        'tinyhost_plugins.pilot.calls'}\n"
-        f"with testing.drive(build(), {plugin.options!r}) as driver:\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-        "    result = driver.call_tool('pilot_issues_list', {'owner': 'o', 'repo': 'r'})\n"
-        "    print(result.is_error, sorted(slow - set(sys.modules)))\n"
+    slow = {"httpx2", "trio", "ssl", "subprocess", "re", "typing", "dataclasses", "urllib"}
+    slow.add("tinyhost_plugins.pilot.calls")
+    started, called, _end = PLUGIN.imported(
+        plugin.options,
+        "assert not driver.call_tool('pilot_issues_list', {'owner': 'o', 'repo': 'r'}).is_error",
     )
-    # Without site, so that what an editable install imports does not count.
-    homes = [Path(pilot.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
-    path = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[]\nFalse []\n", done.stderr
+    assert not slow & started
+    assert slow <= called
 
 
 async def test_behind_the_host_the_token_arrives_when_the_settings_pass_it(
     at: At, home: Path
 ) -> None:
     plugin = at("gitlab")
-    script(home)
+    PLUGIN.install(home / "config" / "plugins")
     plugin.server.add("First")
-    keys = {
-        "plugins": [["pilot", plugin.options]],
-        "settings": {"pilot": {"passEnv": ["GITLAB_TOKEN"]}},
-    }
+    settings = {"pilot": {"passEnv": ["GITLAB_TOKEN"]}}
     args = {**plugin.repo, "issue_number": 1, "body": "Done"}
     for passed in (True, False):
-        config = parse_config(
-            json.dumps(keys if passed else {**keys, "settings": {}}),
-            str(home / "config" / "config.json"),
-        )
-        assert not config.problems, config.problems
-        with trio.fail_after(60):
-            async with open_host(config, origin=Origin.PERSON) as host:
-                await host.load_all(["pilot"])
-                session = await host.session_start(str(home))
-                tool = "plugin__pilot__pilot_issue_comment"
-                outcome = await host.call(tool, args, session)
-                await host.session_end(session)
+        shown = settings if passed else {}
+        async with hosting(home, [["pilot", plugin.options]], settings=shown) as host:
+            session = await host.session_start(str(home))
+            outcome = await host.call("plugin__pilot__pilot_issue_comment", args, session)
+            await host.session_end(session)
         assert outcome.is_error is not passed
         start = "Comment added to issue #1\n" if passed else "There is no token for GitLab"
         assert outcome.content.startswith(start)
@@ -196,7 +145,7 @@ def test_from_the_command_a_list_is_printed_and_a_failure_is_exit_code_1(
     at: At, home: Path
 ) -> None:
     plugin = at("gitea")
-    script(home)
+    PLUGIN.install(home / "config" / "plugins")
     plugin.server.add("First", labels=["bug"])
     keys = {
         "plugins": [["pilot", plugin.options]],
@@ -204,18 +153,9 @@ def test_from_the_command_a_list_is_printed_and_a_failure_is_exit_code_1(
     }
     (home / "config" / "config.json").write_text(json.dumps(keys))
 
-    def call(args: dict[str, Any]) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tinyhost_cli.main", "tool", "call"]
-        return subprocess.run(
-            [*command, "plugin__pilot__pilot_issues_list", "--args", json.dumps(args)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            cwd=home,
-        )
-
-    good, bad = call({"owner": "o", "repo": "r"}), call({"owner": "o", "repo": "x"})
+    good, bad = (
+        PLUGIN.call(home, "pilot_issues_list", {"owner": "o", "repo": repo}) for repo in "rx"
+    )
     assert (good.returncode, bad.returncode) == (0, 1), good.stderr + bad.stderr
     assert good.stdout.startswith(
         "## Issues for o/r (open)\n\n1. **#1** First — open | Labels: bug"

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hook
 
-import tinyhost_sdk
-from tinyhost_plugins import safety_net
 from tinyhost_plugins.safety_net.plugin import build
 from tinyhost_sdk import testing
 
-MAIN = "from tinyhost_plugins.safety_net import main; main()"
+PLUGIN = Shipped("safety-net")
 
 
 def ask(tool: str, args: str, permission: str = "") -> dict[str, Any]:
     return {"sessionId": "s", "toolName": tool, "toolArgs": args, "permission": permission}
 
 
-def converse(*calls: dict[str, Any], options: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+def converse(*calls: dict[str, Any], **handshake: Any) -> list[dict[str, Any]]:
     """Start the plugin, shake hands, make the calls; the replies."""
-    params = {"version": "1.0", "directory": "/data/site", "options": options or {}}
-    requests = [{"method": "initialize", "params": params}]
-    requests += [
-        {"method": "hook/invoke", "params": {"name": "permission.ask", "input": call}}
-        for call in calls
-    ]
-    lines = (
-        json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n"
-        for number, request in enumerate(requests, 1)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input="".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    questions = (hook("permission.ask", call) for call in calls)
+    return PLUGIN.converse(*questions, directory="/data/site", **handshake)
 
 
 def test_a_process_shakes_hands_and_gives_verdicts() -> None:
@@ -103,27 +81,11 @@ def test_the_project_directory_of_the_handshake_is_protected() -> None:
 
 
 def test_starting_up_loads_neither_the_parser_nor_the_rules() -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.safety_net.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "options = {'allowPaths': ['~/x'], 'tools': ['launch']}\n"
-        "with testing.drive(build(), options) as driver:\n"
-        "    early = set(sys.modules)\n"
-        "    driver.invoke_hook('permission.ask', {'toolName': 'bash', 'toolArgs': 'ls'})\n"
-        "    late = set(sys.modules)\n"
-        "slow = {'tree_sitter', 'tree_sitter_bash', 'json', 'dataclasses', 'typing',\n"
-        "        'tinyhost_plugins.safety_net.judge'}\n"
-        "print(sorted(slow & early), sorted(slow - late))\n"
+    slow = {"tree_sitter", "tree_sitter_bash", "json", "dataclasses", "typing"}
+    slow.add("tinyhost_plugins.safety_net.judge")
+    started, asked, _end = PLUGIN.imported(
+        {"allowPaths": ["~/x"], "tools": ["launch"]},
+        "driver.invoke_hook('permission.ask', {'toolName': 'bash', 'toolArgs': 'ls'})",
     )
-    # Without site, so that what an editable install imports does not count.
-    homes = [Path(safety_net.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
-    path = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout == "[] []\n", done.stderr
+    assert not slow & started
+    assert slow <= asked

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pages import code_rows, page
 
 from tinyhost_plugins.telemetry.options import OPTIONS
 from tinyhost_plugins.telemetry.plugin import build
 
-PAGE = Path(__file__).parents[3] / "docs" / "plugins" / "telemetry.md"
+PAGE = page("telemetry")
 
 
 def test_the_page_lists_every_option_and_parameter_and_no_other() -> None:
-    lines = PAGE.read_text().splitlines()
-    listed = [line.split("|")[1].strip(" `") for line in lines if line.startswith("| `")]
+    listed = [row[0] for row in code_rows(PAGE)]
     parameters = build().tools["telemetry_query"].parameters["properties"]
     assert sorted(listed) == sorted([*OPTIONS, *parameters])
     for name in build().tools:
-        assert any(f"`{name}`" in line for line in lines)
+        assert f"`{name}`" in PAGE

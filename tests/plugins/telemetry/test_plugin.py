@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import Shipped, hook, hosting, send
 
-import tinyhost_sdk
-from tinyhost.config import parse_config
-from tinyhost.opening import open_host
-from tinyhost.permissions import Origin
-from tinyhost_plugins import telemetry
 from tinyhost_plugins.telemetry.calls import hash_of
 from tinyhost_plugins.telemetry.plugin import build
 from tinyhost_sdk import testing
 
 AddPlugin = Callable[[str, str], Path]
 
-MAIN = "from tinyhost_plugins.telemetry import main; main()"
+PLUGIN = Shipped("telemetry")
 START, END = "session.start", "session.end"
 BEFORE, AFTER = "tool.execute.before", "tool.execute.after"
 
@@ -47,21 +40,6 @@ def call(
     """What a host tells of one call."""
     event = {"sessionId": session, "toolName": tool, "toolArgs": args}
     return [(BEFORE, event), (AFTER, {**event, "output": "out", "isError": is_error})]
-
-
-def lines(path: Path, *hooks: tuple[str, dict[str, Any]]) -> str:
-    """Requests: the handshake, and the hooks."""
-    options = {"database": str(path)}
-    requests: list[dict[str, Any]] = [
-        {"method": "initialize", "params": {"version": "1.0", "options": options}}
-    ]
-    requests += [
-        {"method": "hook/invoke", "params": {"name": name, "input": event}} for name, event in hooks
-    ]
-    return "".join(
-        json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n"
-        for number, request in enumerate(requests, 1)
-    )
 
 
 def test_the_manifest_has_two_tools_and_five_hooks(path: Path) -> None:
@@ -156,15 +134,12 @@ def test_a_wrong_option_fails_the_load_and_says_why() -> None:
 
 def test_calls_are_kept_when_the_process_is_killed(path: Path) -> None:
     events = [(START, {"sessionId": "s"}), *call("bash"), *call("read")]
-    process = subprocess.Popen(
-        [sys.executable, "-c", MAIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stdin
+    options = {"database": str(path)}
+    requests = [("initialize", {"version": "1.0", "options": options}), *(hook(*e) for e in events)]
+    with PLUGIN.started() as process:
         assert process.stdout
-        process.stdin.write(lines(path, *events))
-        process.stdin.flush()
-        for _ in range(len(events) + 1):
+        for number, (method, params) in enumerate(requests):
+            send(process, method, params, number)
             assert "result" in process.stdout.readline()
         process.kill()
     assert select(path, "tool_name FROM tool_calls ORDER BY id") == [("bash",), ("read",)]
@@ -172,63 +147,35 @@ def test_calls_are_kept_when_the_process_is_killed(path: Path) -> None:
 
 
 def test_a_session_is_over_when_the_host_is_gone(path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        input=lines(path, (START, {"sessionId": "s"}), *call("bash")),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    events = (hook(START, {"sessionId": "s"}), *(hook(*event) for event in call("bash")))
+    PLUGIN.results(*events, options={"database": str(path)})
     assert select(path, "ended_at IS NULL, tool_count FROM sessions") == [(0, 1)]
     assert [file.name for file in path.parent.iterdir()] == ["telemetry.db"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_starting_up_loads_no_library_and_the_network_is_never_loaded(path: Path) -> None:
-    program = (
-        "import sys\n"
-        "from tinyhost_plugins.telemetry.plugin import build\n"
-        "from tinyhost_sdk import testing\n"
-        "slow = {'sqlite3', 'hashlib', 'json', 're', 'typing', 'pathlib'}\n"
-        f"with testing.drive(build(), {{'database': {str(path)!r}}}) as driver:\n"
-        "    print(sorted(slow & set(sys.modules)))\n"
-        "    driver.invoke_hook('session.start', {'sessionId': 's'})\n"
-        "    driver.call_tool('telemetry_query', {})\n"
-        "    driver.call_tool('telemetry_report', {})\n"
-        "print(sorted({'socket', 'ssl', 'http', 'urllib.request'} & set(sys.modules)))\n"
+    slow = {"sqlite3", "hashlib", "json", "re", "typing", "pathlib"}
+    started, *_others, end = PLUGIN.imported(
+        {"database": str(path)},
+        "driver.invoke_hook('session.start', {'sessionId': 's'})",
+        "driver.call_tool('telemetry_query', {})",
+        "driver.call_tool('telemetry_report', {})",
     )
-    # Without site, so that what an editable install imports does not count.
-    homes = [Path(telemetry.__file__).parents[2], Path(tinyhost_sdk.__file__).parents[1]]
-    search = [*map(str, homes), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {search!r}\n{program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout == "[]\n[]\n", done.stderr
-
-
-def install(home: Path) -> None:
-    script = home / "config" / "plugins" / "telemetry"
-    script.write_text(f"#!{sys.executable}\n{MAIN}\n")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    assert not slow & started
+    assert not {"socket", "ssl", "http", "urllib.request"} & end
 
 
 async def test_behind_the_host_sessions_and_calls_are_recorded(
     add_plugin: AddPlugin, home: Path
 ) -> None:
-    install(home)
+    PLUGIN.install(home / "config" / "plugins")
     add_plugin(
         "demo",
         "handshake(tools=['work'])\n"
         "serve(lambda p: {'content': 'done', 'isError': p['args'].get('fail', False)})\n",
     )
-    keys = {"plugins": ["demo", "telemetry"]}
-    config = parse_config(json.dumps(keys), str(home / "config" / "config.json"))
-    async with open_host(config, origin=Origin.PERSON) as host:
-        await host.load_all(["demo", "telemetry"])
+    async with hosting(home, ["demo", "telemetry"]) as host:
         first, second = await host.session_start("/"), await host.session_start("/")
         await host.call("plugin__demo__work", {"n": 1}, first)
         await host.call("plugin__demo__work", {"fail": True}, second)
@@ -255,28 +202,16 @@ async def test_behind_the_host_sessions_and_calls_are_recorded(
 
 
 def test_at_the_command_the_tools_tell_of_earlier_calls(home: Path) -> None:
-    install(home)
+    PLUGIN.install(home / "config" / "plugins")
     (home / "config" / "config.json").write_text(json.dumps({"plugins": ["telemetry"]}))
-    command = (sys.executable, "-m", "tinyhost_cli.main", "tool", "call")
-
-    def tinyhost(tool: str, args: str = "{}") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*command, f"plugin__telemetry__{tool}", "--args", args],
-            env=dict(os.environ),
-            cwd=home,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-
-    first = tinyhost("telemetry_query")
+    first = PLUGIN.call(home, "telemetry_query", {})
     assert (first.returncode, first.stdout) == (0, "No tool calls found in the last 7 day(s).")
-    second = tinyhost("telemetry_query", '{"days": 1}')
+    second = PLUGIN.call(home, "telemetry_query", {"days": 1})
     assert second.stdout.startswith("Tool calls (last 1 day(s)): 1 result(s)\n\n")
     assert "  plugin__telemetry__telemetry_query | " in second.stdout
-    report = tinyhost("telemetry_report")
+    report = PLUGIN.call(home, "telemetry_report", {})
     assert report.stdout.startswith("--- Telemetry Report ---\nTotal sessions: 3\n")
     assert "Total tool calls: 2\n" in report.stdout
-    wrong = tinyhost("telemetry_query", '{"days": 1, "limit": 0}')
+    wrong = PLUGIN.call(home, "telemetry_query", {"days": 1, "limit": 0})
     assert wrong.returncode == 1
     assert "invalid arguments" in wrong.stdout + wrong.stderr

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from .must_gather import MustGather, MustGatherError
+from .._shared.must_gather import MustGather, MustGatherError
 
 LONGEST_LINE = 16 * 1024
 _CHUNK = 256 * 1024

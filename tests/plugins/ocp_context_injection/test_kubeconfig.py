@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tinyhost_plugins._shared.kubeconfig import (
+from tinyhost_plugins.ocp_context_injection.kubeconfig import (
     Access,
     NoContext,
     copy_kubeconfig,
     own_kubeconfig,
     write_private,
 )
-from tinyhost_plugins._shared.oc import Failed, Oc, OcError, find
+from tinyhost_plugins.ocp_context_injection.oc import Failed, Oc, OcError, find
 
 TOKEN = "sha256~s3cret-t0ken-value"
 USER = {"token": TOKEN}

@@ -17,7 +17,7 @@ _REPORT = 2.0
 class Pace:
     """Ends work whose time is over. stopped: the work that was ended, "" for none.
 
-    What was found until then is still an answer, which has to say that it is not all.
+    What was found until then may still be an answer, which has to say that it is not all.
     """
 
     def __init__(self, context: ToolContext, seconds: float) -> None:

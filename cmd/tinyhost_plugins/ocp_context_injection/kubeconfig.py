@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .http_answers import one_line
+from .._shared.http_answers import one_line
 from .oc import Failed, Oc, OcError
 
 _VIEW = ("config", "view", "--raw")

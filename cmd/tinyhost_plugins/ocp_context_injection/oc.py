@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from .http_answers import maskable, one_line
+from .._shared.http_answers import maskable, one_line
 
 PROGRAMS = ("oc", "kubectl")
 _POLL = 0.05  # seconds between looks at whether the caller gave up

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyhost_plugins._shared.oc import (
+from tinyhost_plugins.ocp_context_injection.oc import (
     Cancelled,
     Failed,
     Limits,
