@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import trio
@@ -13,6 +15,7 @@ from . import codec
 
 _PAST = 2000  # events kept,
 _PAST_SIZE = 8 * 1024 * 1024  # and characters of them
+_BATCH_SIZE = 64 * 1024  # characters that are handed out at once
 
 
 class Event(NamedTuple):
@@ -56,20 +59,43 @@ class EventBus:
 
     def since(self, seq: int) -> list[Event]:
         """The events after that number that are still known."""
-        newer = min(len(self._past), max(0, self._last - seq))
-        start = len(self._past) - newer
-        return [self._past[index] for index in range(start, len(self._past))]
+        return list(self._newer(seq))
 
-    async def follow(self, seq: int) -> AsyncGenerator[Event, None]:
+    def batch(self, seq: int) -> list[Event]:
+        """The first of them: one if there is any, and as many as may be sent in one go.
+
+        Whoever sends one at a time falls behind as soon as more than one happens meanwhile.
+        """
+        found: list[Event] = []
+        size = 0
+        for event in self._newer(seq):
+            size += len(event.text)
+            if found and size > _BATCH_SIZE:
+                break
+            found.append(event)
+        return found
+
+    def _newer(self, seq: int) -> Iterator[Event]:
+        newer = min(len(self._past), max(0, self._last - seq))
+        return itertools.islice(self._past, len(self._past) - newer, None)
+
+    async def batches(self, seq: int) -> AsyncGenerator[list[Event], None]:
         """The events after that number, for ever. One who is too slow misses the oldest.
 
         What was missed shows as a gap in `seq`.
         """
         while True:
-            for event in self.since(seq):
-                seq = event.seq
-                yield event
             await self.wait(seq)
+            events = self.batch(seq)
+            seq = events[-1].seq
+            yield events
+
+    async def follow(self, seq: int) -> AsyncGenerator[Event, None]:
+        """The same, one by one."""
+        async with aclosing(self.batches(seq)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
 
     async def wait(self, seq: int) -> None:
         """Return once there is an event after that number."""

@@ -22,8 +22,9 @@ from typing import Any
 import attrs
 import trio
 
-from . import crowd, cycles, hostkill, interrupts, storm
+from . import crowd, cycles, hostkill, interrupts, served, storm, takeover
 from .tally import Tally
+from .traffic import Load
 from .watch import peak_rss
 
 _GROWTH_MOST = 8 * 1024  # KiB of memory, for any number of cycles
@@ -157,6 +158,28 @@ def _interrupts(folder: Path, options: argparse.Namespace) -> Figures:
     return {"ok": not done["left"], **done}
 
 
+def _served(folder: Path, options: argparse.Namespace) -> Figures:
+    shown = time.monotonic()
+
+    def progress(load: Load) -> None:
+        nonlocal shown
+        if time.monotonic() - shown > 10:
+            shown = time.monotonic()
+            print(f"  {dict(load.tally)} {dict(load.measures)}", file=sys.stderr, flush=True)
+
+    seconds = min(options.minutes * 60, 90 * options.scale)
+    report = trio.run(
+        lambda: served.run(folder, seconds=seconds, clients=6, seed=options.seed, progress=progress)
+    )
+    return {"ok": not report.problems, **report.figures, "problems": report.problems}
+
+
+def _taken_over(folder: Path, options: argparse.Namespace) -> Figures:
+    kills = max(2, int(30 * options.scale))
+    chain = trio.run(lambda: takeover.run(folder, kills, seed=options.seed))
+    return {"ok": chain.ok, **attrs.asdict(chain)}
+
+
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Figures]] = {
     "storm": _storm,
     "crowd": _crowd,
@@ -165,6 +188,8 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], Figures]] = {
     "failed-starts": _cycles(cycles.failed_starts, 500),
     "host-killed": _host_killed,
     "interrupts": _interrupts,
+    "served": _served,
+    "taken-over": _taken_over,
 }
 
 

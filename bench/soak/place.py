@@ -45,6 +45,12 @@ class Place:
         file.chmod(0o700)
         return name
 
+    def write_config(self, text: str) -> None:
+        """Put a configuration file in place, in one step."""
+        new = self.root / "config" / "new.json"
+        new.write_text(text)
+        new.replace(new.with_name("config.json"))
+
     def config(self, text: str = _SHORT) -> Config:
         """The configuration of that text."""
         return parse_config(text, str(self.root / "config" / "config.json"))

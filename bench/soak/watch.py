@@ -17,7 +17,7 @@ _PAGE = resource.getpagesize()
 
 @attrs.frozen
 class Holdings:
-    """Counts for this process; rss in KiB."""
+    """Counts for a process; rss in KiB."""
 
     descriptors: int
     children: int
@@ -26,21 +26,26 @@ class Holdings:
     files: int  # below a folder
 
     @classmethod
-    def now(cls, folder: Path) -> Self:
-        """Look at this process, and at the files below the folder."""
+    def now(cls, folder: Path, pid: int | None = None) -> Self:
+        """Look at this process or another of this user's, and at the files below the folder."""
+        process = _process(pid)
         return cls(
-            descriptors=sum(1 for _ in Path("/proc/self/fd").iterdir()),
-            children=len(children()),
-            threads=sum(1 for _ in Path("/proc/self/task").iterdir()),
-            rss=int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE // 1024,
+            descriptors=sum(1 for _ in (process / "fd").iterdir()),
+            children=len(children(pid)),
+            threads=sum(1 for _ in (process / "task").iterdir()),
+            rss=int((process / "statm").read_text().split()[1]) * _PAGE // 1024,
             files=sum(len(files) for _, _, files in os.walk(folder)),
         )
 
 
-def children() -> set[int]:
-    """Children of this process, ended ones that nobody has reaped among them."""
+def _process(pid: int | None) -> Path:
+    return Path("/proc", "self" if pid is None else str(pid))
+
+
+def children(pid: int | None = None) -> set[int]:
+    """Children of this process or another, ended ones that nobody has reaped among them."""
     found: set[int] = set()
-    for task in Path("/proc/self/task").iterdir():
+    for task in (_process(pid) / "task").iterdir():
         with contextlib.suppress(OSError):
             found.update(map(int, (task / "children").read_text().split()))
     return found
@@ -54,6 +59,15 @@ def peak_rss() -> int:
 def plugin_processes(home: Path) -> set[int]:
     """Processes that plugins of a host with that HOME are or started, wherever they have gone."""
     return {pid for pid, environ in _environments() if _is_plugin(environ, home)}
+
+
+def is_plugin_process(pid: int, home: Path) -> bool:
+    """Whether that process is one of them."""
+    try:
+        environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return _is_plugin(environ, home)
 
 
 def _environments() -> Iterator[tuple[int, list[bytes]]]:

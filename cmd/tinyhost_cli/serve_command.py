@@ -69,6 +69,7 @@ def serve(
         surfaces=tuple(_surfaces(http, mcp, otel)),
         on_loaded=serve_log.loaded,
         on_ready=serve_log.ready,
+        is_process=True,
     )
     trio.run(run, service)
     return 0

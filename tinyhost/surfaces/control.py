@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import logging
 import os
@@ -14,17 +13,15 @@ from collections.abc import Iterator, Mapping
 
 import trio
 
-from .. import runtime
+from .. import paths, runtime
 from ..errors import TinyhostError
+from .accepting import accept
 from .rpc_connection import Handler, RpcConnection
 
 _log = logging.getLogger(__name__)
 
 _BACKLOG = 64
 _CLIENTS = 256
-_OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
-_PATIENCE = 0.5  # seconds
-_GONE_ALREADY = (errno.ECONNABORTED, errno.EPROTO)
 
 
 class HostRunning(TinyhostError):
@@ -62,7 +59,7 @@ def claimed(path: str) -> Iterator[socket.socket]:
 
 
 def _private_folder(folder: str) -> None:
-    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    paths.make_private(folder)
     status = os.stat(folder)  # noqa: PTH116
     if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
         raise PermissionError(
@@ -111,7 +108,7 @@ class ControlServer:
             task_status.started()
             with self._accepting:
                 while True:
-                    client = await _accept(sockets)
+                    client = await accept(sockets)
                     if len(self._clients) >= _CLIENTS:
                         _log.warning("more than %d clients; one was turned away", _CLIENTS)
                         client.close()
@@ -136,22 +133,6 @@ class ControlServer:
             client.refuse("the host is stopping")
         for client in list(self._clients):
             await client.idle()
-
-
-async def _accept(sockets: trio.socket.SocketType) -> trio.socket.SocketType:
-    """The next client. When descriptors run out, those who wait are served later."""
-    while True:
-        try:
-            client, _ = await sockets.accept()
-        except OSError as error:
-            if error.errno in _GONE_ALREADY:
-                continue
-            if error.errno not in _OUT_OF_DESCRIPTORS:
-                raise
-            _log.warning("no client can be taken: %s", error)
-            await trio.sleep(_PATIENCE)
-        else:
-            return client
 
 
 def peer_uid(client: trio.socket.SocketType) -> int:

@@ -96,9 +96,9 @@ async def _follow(running: RunningHost, client: RpcConnection, params: Params) -
     client.following = True
 
     async def send() -> None:
-        async with aclosing(running.events.follow(since)) as events:
-            async for event in events:
-                await client.send_note("event", event.text)
+        async with aclosing(running.events.batches(since)) as batches:
+            async for batch in batches:
+                await client.send_notes("event", [event.text for event in batch])
 
     client.start_soon(send)
     return {"last": last}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import trio
@@ -241,9 +241,9 @@ class RpcConnection:
         self._out.append((wire.notification(method, params), None))
         self._more.set()
 
-    async def send_note(self, method: str, params: str) -> None:
-        """Send a notification, however long the client takes to read. params: JSON text."""
-        await self._send(wire.notification(method, params))
+    async def send_notes(self, method: str, params: Iterable[str]) -> None:
+        """Send notifications, however long the client takes to read. params: JSON text of each."""
+        await self._send(b"".join(wire.notification(method, text) for text in params))
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Any:
         """Send a request to the client, and return its result.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import attrs
@@ -40,6 +40,8 @@ class Service:
     read_config: reads the configuration, first and at every reload. directory: the project's.
     surfaces: made with the running host once it is open. on_config: told of what was read.
     on_loaded: called with each plugin as it is loaded or fails. on_ready: once all are.
+    is_process: whether the process ends when this does. Signals that come too late are ignored
+    then, rather than make an orderly end look like another.
     """
 
     read_config: Callable[[], Config]
@@ -49,6 +51,7 @@ class Service:
     surfaces: tuple[Callable[[RunningHost], Surface], ...] = ()
     on_loaded: Callable[[Loaded], None] | None = None
     on_ready: Callable[[RunningHost], None] | None = None
+    is_process: bool = False
 
 
 def control_socket(config: Config, directory: str, environ: Mapping[str, str]) -> str:
@@ -66,7 +69,7 @@ async def serve(service: Service) -> None:
     _tell(config)
     path = control_socket(config, service.directory, service.environ)
     # Until all is over: what ends the process at once would not let plugins end properly.
-    with trio.open_signal_receiver(*_SIGNALS) as signals, claimed(path) as listener:
+    with _signals(service) as signals, claimed(path) as listener:
         async with _opened(service, config) as running:
             running.addresses["control"] = path
             control = ControlServer(listener, methods_of(running))
@@ -83,6 +86,16 @@ async def serve(service: Service) -> None:
                 with trio.move_on_after(service.grace):
                     await _drained(running)
                 nursery.cancel_scope.cancel()
+
+
+@contextmanager
+def _signals(service: Service) -> Iterator[AsyncIterator[int]]:
+    if service.is_process:
+        # What is in force again afterwards, also for signals that nobody has taken by then.
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+    with trio.open_signal_receiver(*_SIGNALS) as signals:
+        yield signals
 
 
 async def _drained(running: RunningHost) -> None:

@@ -17,8 +17,9 @@ import pytest
 import trio
 
 from tinyhost import runtime
-from tinyhost.surfaces import control
+from tinyhost.surfaces import accepting, control
 from tinyhost.surfaces.control import HostRunning, claimed
+from tinyhost_cli.client import attach
 
 from .conftest import Child, InService, Rpc, alive, connected, own_socket, until
 
@@ -199,6 +200,21 @@ def test_a_command_does_not_attach_to_the_host_of_somebody_else(
     assert runtime.find_socket(str(home), os.environ) is None
 
 
+async def test_a_command_lets_go_of_a_host_that_turns_out_to_be_somebody_elses(
+    in_service: InService, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_service() as host:
+        client = await trio.to_thread.run_sync(attach, str(home))
+        assert client is not None
+        with client:
+            pass
+        # The file is still ours when it is looked at, and then another stands in its place.
+        monkeypatch.setattr(runtime, "find_socket", lambda *_: host.path)
+        uid = os.geteuid()
+        monkeypatch.setattr(runtime.os, "geteuid", lambda: uid + 1)
+        assert await trio.to_thread.run_sync(attach, str(home)) is None
+
+
 async def test_the_kernel_says_who_is_at_the_other_end() -> None:
     ours, theirs = trio.socket.socketpair()
     with ours, theirs:
@@ -233,7 +249,7 @@ async def test_more_clients_than_can_be_served_are_turned_away(
 async def test_clients_are_served_again_when_descriptors_are_back(
     in_service: InService, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(control, "_PATIENCE", 0.05)
+    monkeypatch.setattr(accepting, "_PATIENCE", 0.05)
     async with in_service() as host:
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         with runtime.Address(host.path) as address, trio.socket.socket(socket.AF_UNIX) as ours:

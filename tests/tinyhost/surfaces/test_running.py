@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from tinyhost import events, running
+from tinyhost.paths import state_dir
 
 from .conftest import InService, until
 
@@ -440,6 +441,28 @@ async def test_an_event_shows_no_secret(
         text = json.dumps(await client.note("event"))
         assert "echo" in text
         assert "s3cr3t" not in text
+
+
+@pytest.mark.parametrize("method", ["call/judge", "shell/env"])
+async def test_what_is_secret_for_a_client_is_no_less_so_in_events_and_journal(
+    in_service: InService, method: str
+) -> None:
+    secret = "only-the-client-has-it"
+    judge = {**JUDGE, "asks": False, "args": {"command": f"echo {secret}"}, "session": "ses_c"}
+    async with in_service() as host, host.connect() as client:
+        await client.call("session/start", session="ses_c")
+        await client.call("events/follow")
+        env = {"NPM_TOKEN": secret}
+        if method == "shell/env":
+            await client.call(method, session="ses_c", env=env)
+            await client.call("call/judge", **judge)
+        else:
+            await client.call("call/judge", **judge, env=env)
+        text = json.dumps(await client.note("event"))
+        [journal] = (state_dir(os.environ) / "journal").glob("ses_c*")
+        assert "echo [redacted]" in text
+        assert "echo [redacted]" in journal.read_text()
+        assert secret not in text + journal.read_text()
 
 
 # --- plugins

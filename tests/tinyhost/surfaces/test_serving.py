@@ -226,7 +226,7 @@ async def test_signals_while_plugins_are_being_stopped_do_not_cut_that_short(
     await trio.sleep(0.1)
     assert host.process.poll() is None
     go.touch()
-    await host.ended()
+    assert await host.ended() == 0
     assert done.exists()
     assert not Path(host.path).exists()
 

@@ -28,13 +28,23 @@ def token_file(environ: Mapping[str, str]) -> Path:
 def ensure_token(file: Path) -> str:
     """The token in that file, which is made at the first time.
 
-    Raises ConfigError when others may read the file, or it is not the person's own.
+    Raises ConfigError when others may read the file, or it is not the person's own, or it
+    cannot be made.
     """
     try:
         return read_token(file)
     except FileNotFoundError:
         pass
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        _make_token(file)
+    except OSError as error:
+        reason = f"the token for HTTP cannot be written: {error.strerror or error}"
+        raise ConfigError(reason, file=str(file)) from None
+    return read_token(file)
+
+
+def _make_token(file: Path) -> None:
+    paths.make_private(file.parent)
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -46,7 +56,6 @@ def ensure_token(file: Path) -> str:
             pass
     finally:
         temporary.unlink()
-    return read_token(file)
 
 
 def read_token(file: Path) -> str:

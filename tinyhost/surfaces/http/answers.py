@@ -21,6 +21,7 @@ from ...present import error_value
 _STATUSES: tuple[tuple[type[errors.TinyhostError], int], ...] = (
     (errors.PluginNotFound, 404),
     (errors.ToolNotFound, 404),
+    (errors.NotLoaded, 404),
     (errors.PluginAlreadyLoaded, 409),
     (errors.PluginSkipped, 409),
     (errors.InvalidCall, 400),

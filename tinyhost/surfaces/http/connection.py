@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import attrs
 import h11
 import trio
+import trio.lowlevel
 
 _log = logging.getLogger(__name__)
 
@@ -167,15 +168,27 @@ class Connection:
         await trio.sleep_forever()
 
     async def send(self, *events: Any) -> None:
-        """Send parts of an answer, at once. Raises ClientGone."""
-        data = b"".join([self._http.send(event) or b"" for event in events])
+        """Send parts of an answer, at once. Raises ClientGone.
+
+        Cancelled, it has sent none of them, or an unknown part: nothing can follow that.
+        """
         try:
             async with self._sending:
-                with trio.fail_after(self._patience.take):
-                    await self._stream.send_all(data)
+                await trio.lowlevel.checkpoint_if_cancelled()
+                if self.broken:
+                    raise ClientGone("an answer was cut off")
+                await self._send_whole(b"".join([self._http.send(one) or b"" for one in events]))
         except (trio.TooSlowError, *_LOST):
-            self.broken = True
             raise ClientGone("the client is gone") from None
+
+    async def _send_whole(self, data: bytes) -> None:
+        whole = False
+        try:
+            with trio.fail_after(self._patience.take):
+                await self._stream.send_all(data)
+            whole = True
+        finally:
+            self.broken = self.broken or not whole
 
     async def answer(self, scope: Message, exchange: _Exchange) -> None:
         """Let the app answer."""

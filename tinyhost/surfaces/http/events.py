@@ -52,9 +52,9 @@ class EventStream:
                 await bus.wait(self._seq)
             if patience.cancelled_caught:
                 await _part(send, b": still here\n\n")
-            for event in bus.since(self._seq):
-                await _part(send, _text(event))
-                self._seq = event.seq
+            if events := bus.batch(self._seq):
+                await _part(send, b"".join(map(_text, events)))
+                self._seq = events[-1].seq
 
 
 async def _part(send: Send, data: bytes) -> None:

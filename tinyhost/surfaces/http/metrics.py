@@ -36,10 +36,11 @@ Sample = tuple[Mapping[str, str], float]
 
 def text_of(running: RunningHost) -> str:
     """All metrics."""
-    return "".join(_lines(running.status(), running.host.manager.tools()))
+    lost, _ = running.host.missing_records()
+    return "".join(_lines(running.status(), running.host.manager.tools(), lost))
 
 
-def _lines(status: Mapping[str, Any], tools: Sequence[object]) -> Iterable[str]:
+def _lines(status: Mapping[str, Any], tools: Sequence[object], lost: int) -> Iterable[str]:
     missing, plugins = len(status["failed"]), status["plugins"]
     yield from _gauge("start_time_seconds", "When the host was started.", status["started"])
     yield from _gauge("ready", "Whether all plugins were loaded.", int(status["ready"]))
@@ -47,6 +48,8 @@ def _lines(status: Mapping[str, Any], tools: Sequence[object]) -> Iterable[str]:
     yield from _gauge("tools", "Tools that can be called.", len(tools))
     yield from _gauge("plugins_missing", "Plugins that should be loaded and are not.", missing)
     yield from _family("events_total", "counter", "Events so far.", [({}, status["events"])])
+    words = "Records that could not be written to the journal."
+    yield from _family("journal_lost_total", "counter", words, [({}, lost)])
     states = [
         ({"plugin": plugin["name"], "state": state}, int(plugin["state"] == state))
         for plugin in plugins

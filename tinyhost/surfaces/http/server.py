@@ -8,14 +8,23 @@ client whose body it refuses before that has read the answer.
 from __future__ import annotations
 
 import logging
+import resource
 
 import trio
 
+from ..accepting import accept
 from .connection import App, Connection, Patience
 
 _log = logging.getLogger(__name__)
 
 _CLIENTS = 256
+_SHARE = 4  # one in so many of the descriptors that the process may have
+
+
+def most_clients() -> int:
+    """How many there may be, so that plugins and the control socket have descriptors, too."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _CLIENTS if limit < 0 else max(4, min(_CLIENTS, limit // _SHARE))
 
 
 class HttpServer:
@@ -26,9 +35,10 @@ class HttpServer:
         listener: trio.SocketListener,
         app: App,
         patience: Patience | None = None,
-        most: int = _CLIENTS,
+        most: int | None = None,
     ) -> None:
-        self._listener, self._app, self._most = listener, app, most
+        self._listener, self._app = listener, app
+        self._most = most_clients() if most is None else most
         self._patience = patience or Patience()
         self._accepting = trio.CancelScope()
         self._clients: dict[Connection, None] = {}
@@ -45,7 +55,9 @@ class HttpServer:
         async with trio.open_nursery() as nursery, self._listener:
             task_status.started()
             with self._accepting:
-                await trio.serve_listeners(self._serve, [self._listener], handler_nursery=nursery)
+                while True:
+                    client = await accept(self._listener.socket)
+                    nursery.start_soon(self._serve, trio.SocketStream(client))
 
     async def _serve(self, stream: trio.SocketStream) -> None:
         if len(self._clients) >= self._most and not self._make_room():

@@ -90,6 +90,7 @@ async def _in_session(call: Call, run: Callable[[HostSession], Awaitable[Any]]) 
     "/hook/{name}",
     body=HookBody,
     answer=HookAnswer,
+    errors=(404,),
     waits=True,
     abandons=True,
 )

@@ -10,6 +10,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from ...running import RunningHost
+from .crowd import Crowd
 from .lines import MAX_LINE
 from .server import ToolServer
 
@@ -17,7 +18,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-_SESSIONS = 256
+_SESSIONS = 256  # then one that is not used makes room
 _IDLE = 1800.0  # seconds after which a session that nobody uses is ended
 
 
@@ -25,11 +26,16 @@ class McpApp:
     """Serves requests for one path, whatever it is, while `run` is entered.
 
     hosts: the Host headers that are let in, as "127.0.0.1:*"; None where the app around this
-    one has looked at them.
+    one has looked at them. sessions: how many there may be of those that nobody uses.
     """
 
     def __init__(
-        self, running: RunningHost, *, hosts: Sequence[str] | None = None, **options: Any
+        self,
+        running: RunningHost,
+        *,
+        hosts: Sequence[str] | None = None,
+        sessions: int = _SESSIONS,
+        **options: Any,
     ) -> None:
         server = ToolServer(running, **options)
         self._manager = StreamableHTTPSessionManager(
@@ -37,8 +43,9 @@ class McpApp:
             security_settings=_security(hosts),
             max_request_body_size=MAX_LINE,
             session_idle_timeout=_IDLE,
-            max_sessions=_SESSIONS,
+            max_sessions=2 * sessions,  # where all are in use
         )
+        self._crowd = Crowd(self._manager.handle_request, sessions)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -48,7 +55,7 @@ class McpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The app. Scopes other than "http" are not for it."""
-        await self._manager.handle_request(scope, receive, send)
+        await self._crowd(scope, receive, send)
 
 
 def _security(hosts: Sequence[str] | None) -> TransportSecuritySettings:

@@ -61,6 +61,13 @@ def test_a_token_file_that_cannot_be_trusted_is_refused(
     assert token not in str(caught.value)
 
 
+def test_a_token_that_cannot_be_made_is_told_with_its_place() -> None:
+    file = Path("/proc/self/nothing/http-token")  # where nobody can make anything
+    with pytest.raises(ConfigError, match="the token for HTTP cannot be written") as caught:
+        access.ensure_token(file)
+    assert str(file) in str(caught.value)
+
+
 def test_the_page_gets_the_token_where_no_server_sees_it() -> None:
     assert access.page_url("http://127.0.0.1:1", "abc") == "http://127.0.0.1:1/#token=abc"
 

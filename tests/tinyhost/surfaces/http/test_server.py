@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import resource
 import socket
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +18,9 @@ import trio.lowlevel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tinyhost.surfaces import accepting
 from tinyhost.surfaces.http.connection import Patience
-from tinyhost.surfaces.http.server import HttpServer
+from tinyhost.surfaces.http.server import HttpServer, most_clients
 
 GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -49,7 +53,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def server(most: int = 256, **patience: float) -> AsyncIterator[Any]:
+async def server(most: int | None = 256, **patience: float) -> AsyncIterator[Any]:
     """A server of that app, and a function that connects to it."""
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listener.socket.getsockname()[1]
@@ -60,7 +64,7 @@ async def server(most: int = 256, **patience: float) -> AsyncIterator[Any]:
         await stream.send_all(data)
         return stream
 
-    running.connect = connect  # type: ignore[attr-defined]
+    running.connect, running.port = connect, port  # type: ignore[attr-defined]
     with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
             await nursery.start(running.run)
@@ -204,6 +208,52 @@ async def test_a_crowd_makes_room_by_closing_who_is_idle() -> None:
         assert await rest(turned_away) == b""
         for stream in (busy, newcomer):
             await stream.aclose()
+
+
+async def test_clients_never_have_more_than_a_share_of_the_descriptors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = {64: 16, 8: 4, 100_000: 256, resource.RLIM_INFINITY: 256}
+    for limit, most in limits.items():
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        assert most_clients() == most
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (8, 8))
+    async with server(most=None) as running:
+        crowd = [await running.connect() for _ in range(5)]
+        assert await rest(crowd[0]) == b""
+        await crowd[-1].send_all(GET % b"last")
+        assert (await crowd[-1].receive_some()).startswith(b"HTTP/1.1 200")
+        for client in crowd[1:]:
+            await client.aclose()
+
+
+async def test_clients_are_served_when_descriptors_are_back_and_their_lack_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(accepting, "_PATIENCE", 0.001)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with server() as running:
+        with socket.socket() as ours:
+            in_use = [int(fd.name) for fd in Path("/proc/self/fd").iterdir()]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(in_use) + 1, limits[1]))
+            spare: list[int] = []
+            try:
+                with contextlib.suppress(OSError):
+                    while True:
+                        spare.append(os.dup(0))
+                ours.connect(("127.0.0.1", running.port))
+                ours.sendall(GET % b"x")
+                with trio.fail_after(10):
+                    while "no client can be taken" not in caplog.text:
+                        await trio.sleep(0.001)
+                await trio.sleep(0.02)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+                for fd in spare:
+                    os.close(fd)
+            answer = await trio.to_thread.run_sync(ours.recv, 100)
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert caplog.text.count("no client can be taken") == 1
 
 
 async def test_a_drained_server_answers_what_was_asked_and_takes_no_more() -> None:

@@ -148,11 +148,15 @@ async def test_a_hook_is_called_and_its_meaning_told(
         body = {"input": {"toolName": "bash"}}
         said = await host.post("/hook/permission.ask", body)
         nobody = await host.post("/hook/permission.ask", {**body, "plugins": []})
+        absent = await host.post(
+            "/hook/permission.ask", {**body, "plugins": ["guard", "gard"]}, 404
+        )
         wrong = await host.post("/hook/permission.ask", {"input": {"toolName": 3}}, 400)
         dispose = await host.post("/hook/dispose", {}, 400)
     assert said["stopped"] is True
     assert "no bash" in said["verdict"]
     assert nobody["plugins"] == []
+    assert absent["detail"] == {"type": "NotLoaded", "plugins": ["gard"]}
     assert "toolName" in wrong["error"]
     assert "dispose" in dispose["error"]
 

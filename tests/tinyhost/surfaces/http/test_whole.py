@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,10 +17,14 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from prometheus_client.parser import text_string_to_metric_families
 
+from tinyhost import events as bus_module
 from tinyhost.errors import ConfigError
+from tinyhost.events import EventBus
+from tinyhost.journal import FOLDER
 from tinyhost.running import RunningHost
 from tinyhost.surfaces.http import events as event_stream
 from tinyhost.surfaces.http import http_surface
+from tinyhost.surfaces.http.access import token_file
 from tinyhost.surfaces.mcp import mcp_app
 
 AddPlugin = Callable[[str, str], Path]
@@ -39,6 +45,24 @@ async def test_what_happens_is_followed_live(served: Any, add_plugin: AddPlugin)
     assert int(event["id"]) == data["seq"]
     assert (data["id"], data["event"]) == (loaded["id"], "loaded")
     assert json.loads(later["data"])["session"] == "s1"
+
+
+async def test_one_who_reads_at_once_misses_nothing_however_much_happens_at_a_time(
+    served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_module, "_PAST", 200)
+    async with served() as host, host.events() as found, trio.open_nursery() as nursery:
+        last = host.running.events.last
+        nursery.start_soon(publish_ten_at_a_time, host.running.events, 3000)
+        numbers = [int((await found.next())["id"]) for _ in range(3000)]
+    assert numbers == list(range(last + 1, last + 3001))
+
+
+async def publish_ten_at_a_time(bus: EventBus, count: int) -> None:
+    for number in range(count):
+        bus.publish("event", {"data": number})
+        if number % 10 == 9:
+            await trio.lowlevel.checkpoint()
 
 
 async def test_a_client_that_connects_again_gets_what_it_missed(served: Any) -> None:
@@ -99,6 +123,49 @@ async def test_a_follower_that_reads_nothing_does_not_keep_the_host_from_stoppin
     await stream.aclose()
 
 
+async def test_an_event_that_is_cut_off_by_the_end_is_not_ended_as_if_it_were_whole(
+    served: Any,
+) -> None:
+    with trio.fail_after(30):
+        async with served(grace=20) as host:
+            stream = await trio.open_tcp_stream("127.0.0.1", host.port)
+            head = "GET /events HTTP/1.1\r\nHost: localhost\r\n"
+            await stream.send_all(f"{head}Authorization: Bearer {host.token}\r\n\r\n".encode())
+            await stream.receive_some(1)
+            for _ in range(400):
+                host.running.events.publish("event", {"data": "x" * 50_000})
+                await trio.lowlevel.checkpoint()
+            host.running.stop()
+            for _ in range(20):
+                await trio.lowlevel.checkpoint()
+            async with stream:
+                taken = b"".join([bytes(part) async for part in stream])
+    assert 50_000 < len(taken) < 400 * 50_000, "the end came while an event was being sent"
+    assert not taken.endswith(b"0\r\n\r\n")
+
+
+async def test_a_follower_that_reads_sees_a_proper_end_though_events_go_on_to_the_last(
+    served: Any,
+) -> None:
+    with trio.fail_after(30):
+        async with served(grace=20) as host, trio.open_nursery() as nursery:
+            taken: list[bytes] = []
+
+            async def follow() -> None:
+                head = "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                async with await trio.open_tcp_stream("127.0.0.1", host.port) as stream:
+                    await stream.send_all(f"{head}{host.token}\r\n\r\n".encode())
+                    taken.append(b"".join([bytes(part) async for part in stream]))
+
+            for _ in range(8):
+                nursery.start_soon(follow)
+            for number in range(200):
+                host.running.events.publish("event", {"data": number})
+                await trio.lowlevel.checkpoint()
+            host.running.stop()
+    assert [one[-7:] for one in taken] == [b"\r\n0\r\n\r\n"] * 8
+
+
 async def test_metrics_are_what_prometheus_reads(
     served: Any, add_plugin: AddPlugin, home: Path
 ) -> None:
@@ -123,6 +190,20 @@ async def test_metrics_are_what_prometheus_reads(
     assert values["tinyhost_plugin_calls_total", "echo"] >= 1
     assert values["tinyhost_plugin_memory_bytes", "echo"] > 0
     assert values["tinyhost_plugin_duration_seconds", "0.5", "echo"] > 0
+
+
+async def test_records_that_the_journal_could_not_be_given_are_told(
+    served: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served() as host:
+        assert (await host.get("/status"))["problems"] == []
+        state = token_file(os.environ).parent
+        (state / FOLDER).touch()  # no folder, so nothing can be written into it
+        await host.post("/session", {"sessionID": "s"}, 201)
+        [problem] = (await host.get("/status"))["problems"]
+        numbers = (await host.client.get("/metrics")).text
+    [lost] = re.findall(r"^tinyhost_journal_lost_total ([1-9]\d*)$", numbers, re.MULTILINE)
+    assert problem.startswith(f"the journal in {state / FOLDER} lacks {lost} records")
 
 
 async def test_a_reload_swaps_what_has_changed(
