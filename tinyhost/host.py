@@ -52,7 +52,7 @@ from .permissions import (
 )
 from .plugin import Plugin
 from .recorder import RecordedAsker, Recorder
-from .redaction import looks_secret
+from .redaction import looks_secret, secrets_in
 from .zuno.discovery import Found
 
 __all__ = [
@@ -95,6 +95,8 @@ class Host:
         self._recorder = recorder
         # Told of everything that happens; see Recorder.
         self.record_listeners = recorder.listeners
+        self.cleaner = recorder.cleaner
+        self.missing_records = recorder.missing
         recorded = RecordedAsker(asker or Headless(config.file), recorder)
         self._consent = Consent(recorded, self._save_rule)
         self._caller = Caller(origin, asker and recorded, environ)
@@ -115,7 +117,11 @@ class Host:
         asker: Asker | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Caller:
-        """Somebody else who calls, for the `caller` of a Session."""
+        """Somebody else who calls, for the `caller` of a Session.
+
+        The secrets among their variables are masked in records from now on.
+        """
+        self.cleaner.learn(secrets_in(environ or {}))
         return Caller(origin, asker and RecordedAsker(asker, self._recorder), environ)
 
     @property
@@ -142,6 +148,8 @@ class Host:
         results = await self.manager.load_all(specs, on_done=on_done)
         for result in results:
             name = result.spec.name
+            self.cleaner.learn(secrets_in(result.spec.options or {}))
+            self.cleaner.learn(secrets_in(self.config.settings_for(name).env))
             self._missing.pop(name, None)
             if result.plugin is not None:
                 self._guards.remember(name, result.plugin.handles(names.PERMISSION_ASK))

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from . import paths
 from .errors import TinyhostError
 from .journal_read import JournalError, last_seq, parse_header
 from .journal_records import (
@@ -54,6 +55,7 @@ class Journal:
     max_bytes, keep: the size at which a file is rotated, and how many old ones are kept.
     report: is told, once, that records could not be written; the default logs it.
     failures: how many records could not be written; last_error: why the last one could not.
+    cleaner: what makes values fit to be kept.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class Journal:
         self.folder = os.path.join(os.path.abspath(state_dir), FOLDER)  # noqa: PTH100, PTH118
         self.failures = 0
         self.last_error = ""
-        self._cleaner = Cleaner(secrets)
+        self.cleaner = Cleaner(secrets)
         self._max_bytes, self._keep = max_bytes, max(keep, 1)
         self._report = report or _log.warning
         self._clock = clock
@@ -87,7 +89,7 @@ class Journal:
         if taken := [key for key in OWN_KEYS if key in fields]:
             raise ValueError(f"the journal sets {', '.join(taken)} itself")
         try:
-            self._append(session_id, kind, self._cleaner.fields(fields))
+            self._append(session_id, kind, self.cleaner.fields(fields))
         except Exception as error:
             self._failed(session_id, error)
             return False
@@ -128,7 +130,7 @@ class Journal:
 
     def _failed(self, session_id: str, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else None
-        self.last_error = self._cleaner.text(reason or str(error))
+        self.last_error = self.cleaner.text(reason or str(error))
         self.failures += 1
         # Whatever was open may be what is wrong.
         self.close()
@@ -294,7 +296,7 @@ class _File:
 
 def _open_folder(path: str) -> int:
     """Open the folder, made if needed, and see that nobody else can look into it."""
-    os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103
+    paths.make_private(path)
     fd = os.open(path, _FOLDER_FLAGS)
     try:
         found = os.fstat(fd)

@@ -11,8 +11,8 @@ import functools
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .codec import dumps, loads
 from .errors import cut
@@ -21,6 +21,8 @@ from .redaction import MASK, looks_secret, redact
 if TYPE_CHECKING:
     # Readers need no trio.
     from .dispatch import DispatchResult
+
+_T = TypeVar("_T")
 
 FORMAT = "tinyhost-journal"
 VERSION = 1
@@ -33,6 +35,8 @@ RESULT_HEAD = 2000  # characters kept of a tool's result
 
 _SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,79}")
 _DEPTH_MAX = 32
+_VALUES_MAX = 20_000  # in one field; a line holds hardly more
+_LEARNT_MAX = 500
 _JSON_MAX = 256 * 1024  # characters; longer JSON text is masked without being parsed
 
 # "name": "value", the value perhaps cut off at the end of the text.
@@ -135,15 +139,28 @@ class Cleaner:
     """Makes values fit to be kept; `secrets` are the values that are never written."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets = frozenset(secrets) - {""}
+        self._own = self._secrets = frozenset(secrets) - {""}
+        self._learnt: dict[str, None] = {}  # the one that was met last comes last
+        self._room = 0  # for further values
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Mask these, too, such as those of somebody who calls; the last 500 of them count."""
+        for secret in sorted(set(secrets) - self._own - {""}):
+            self._learnt.pop(secret, None)
+            self._learnt[secret] = None
+        while len(self._learnt) > _LEARNT_MAX:
+            del self._learnt[next(iter(self._learnt))]
+        self._secrets = self._own.union(self._learnt)
 
     def fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """A record's fields, masked, cut, and of JSON's kinds only."""
-        cleaned = self._value(fields, 0)
+        cleaned: dict[str, Any] = {}
+        for name, value in fields.items():
+            self._room = _VALUES_MAX  # for each, so that none takes it from another
+            cleaned |= self._value({name: value}, 0)
         if isinstance(result := cleaned.get("result"), str):
             # Cut after masking: half a secret would not be recognised.
             cleaned["result"] = cut(result, RESULT_HEAD)
-        assert isinstance(cleaned, dict)
         return cleaned
 
     def text(self, text: str) -> str:
@@ -160,17 +177,36 @@ class Cleaner:
         if depth > _DEPTH_MAX:
             return "[nested too deeply]"
         if isinstance(value, Mapping):
-            return {
+            members = {
                 self._text(str(key)): _masked(item)
                 if _names_secret(str(key))
                 else self._value(item, depth + 1)
-                for key, item in value.items()
+                for key, item in self._fitting(value.items())
             }
+            if left_out := self._rest(value, members):
+                members["..."] = left_out
+            return members
         if isinstance(value, list | tuple | set | frozenset):
-            return [self._value(item, depth + 1) for item in value]
+            items = [self._value(item, depth + 1) for item in self._fitting(value)]
+            if left_out := self._rest(value, items):
+                items.append(left_out)
+            return items
         if isinstance(value, bytes):
             return self._text(value.decode(errors="replace"))
         return self._text(str(value))
+
+    def _fitting(self, values: Iterable[_T]) -> Iterator[_T]:
+        """As many as the record has room for: whoever calls decides how many there are."""
+        for value in values:
+            self._room -= 1
+            if self._room < 0:
+                return
+            yield value
+
+    def _rest(self, values: Sized, kept: Sized) -> str:
+        """A word on what there was no room for; "" where there was."""
+        left_out = len(values) - len(kept) if self._room < 0 else 0
+        return f"[{left_out} more]" if left_out else ""
 
     def _text(self, text: str) -> str:
         text = str(text)

@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from . import registry
+from . import paths, registry
 
 _FILE = "known-guards.json"  # in the state folder: an array of names
 _MAX_SIZE = 1024 * 1024  # bytes
@@ -54,7 +54,7 @@ class KnownGuards:
         return {name for name in names if isinstance(name, str)} if type(names) is list else set()
 
     def _save(self, names: list[str]) -> None:
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make_private(self._file.parent)
         fd, path = tempfile.mkstemp(prefix=_FILE, dir=self._file.parent)
         with os.fdopen(fd, "w") as file:
             json.dump(names, file)

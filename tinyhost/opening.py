@@ -75,7 +75,7 @@ class open_host:  # noqa: N801
         self._builtins = builtins
         state = paths.state_dir(self._environ)
         secrets = secrets_in(self._environ)
-        self._recorder = Recorder(Journal(state, secrets=secrets) if journal else None)
+        self._recorder = Recorder(Journal(state, secrets=secrets) if journal else None, secrets)
         self._manager = open_manager(
             self._config,
             directory=self._directory,

@@ -76,6 +76,24 @@ def home_dir(environ: Mapping[str, str] | None = None) -> Path:
     return Path(runtime.home_of(os.environ if environ is None else environ))
 
 
+def make_private(folder: str | os.PathLike[str]) -> None:
+    """Make a folder and those above it that are missing, for their owner alone.
+
+    Raises OSError. os.makedirs would let everybody look into those above it.
+    """
+    missing: list[str] = []
+    here = os.path.abspath(folder)  # noqa: PTH100
+    while not os.path.isdir(here) and here != os.path.dirname(here):  # noqa: PTH112, PTH120
+        missing.append(here)
+        here = os.path.dirname(here)  # noqa: PTH120
+    for path in reversed(missing):
+        try:
+            os.mkdir(path, 0o700)  # noqa: PTH102
+        except FileExistsError:
+            if not os.path.isdir(path):  # noqa: PTH112
+                raise
+
+
 def _xdg_dir(env: Mapping[str, str], variable: str, below_home: str, fallback: str) -> Path:
     # The XDG rules say that a relative value is to be ignored.
     base = Path(env.get(variable, ""))

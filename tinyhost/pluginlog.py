@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Sequence
 
+from . import paths
 from .redaction import redact, redact_shapes
 
 _MAX_FILE = 1024 * 1024  # bytes, then the file is renamed to .1
@@ -131,7 +132,7 @@ class PluginLog:
 
     def _open(self) -> None:
         assert self._path is not None
-        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        paths.make_private(os.path.dirname(self._path))  # noqa: PTH120
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         self._fd = os.open(self._path, flags, 0o600)
         self._size = os.fstat(self._fd).st_size

@@ -10,6 +10,7 @@ from .asking import Asker, Question, Reply
 from .dispatch import AfterResult, DispatchResult, PermissionResult
 from .errors import cut
 from .journal import Journal
+from .journal_records import Cleaner
 from .permissions import Action, Decision, ToolUse
 from .plugin import Plugin
 
@@ -17,12 +18,14 @@ from .plugin import Plugin
 class Recorder:
     """Writes to the journal if there is one; calls outside a session are not recorded.
 
+    cleaner: masks what is secret in records; the journal's, where there is one.
     listeners: are told of everything, calls outside a session too: the session's id, the kind
     and the fields, neither masked nor cut.
     """
 
-    def __init__(self, journal: Journal | None) -> None:
+    def __init__(self, journal: Journal | None, secrets: Iterable[str] = ()) -> None:
         self._journal = journal
+        self.cleaner = Cleaner(secrets) if journal is None else journal.cleaner
         self.listeners: list[Callable[[str, str, Mapping[str, Any]], None]] = []
 
     def _record(self, session_id: str, kind: str, fields: Mapping[str, Any]) -> None:
@@ -102,6 +105,16 @@ class Recorder:
             **({"plugin": plugin} if plugin else {}),
         )
         self._record(session_id, "call", fields)
+
+    def missing(self) -> tuple[int, str]:
+        """How many records the journal could not be given, and a word on why; 0, ""."""
+        journal = self._journal
+        if journal is None or not journal.failures:
+            return 0, ""
+        return journal.failures, (
+            f"the journal in {journal.folder} lacks {journal.failures} records that could not be"
+            f" written: {journal.last_error}"
+        )
 
     def close(self) -> None:
         """Close all files."""

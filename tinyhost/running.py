@@ -15,11 +15,11 @@ import trio
 
 from .config import Config
 from .dispatch import Dispatcher, DispatchResult
-from .errors import InvalidCall, PluginNotFound, PluginSkipped
+from .errors import InvalidCall, NotLoaded, PluginNotFound, PluginSkipped
 from .events import EventBus
 from .hooks import HOOKS
 from .host import Host
-from .journal_records import Cleaner, hook_fields
+from .journal_records import hook_fields
 from .layers import notices
 from .manager import Loaded
 from .model import PluginInfo, PluginSpec
@@ -27,7 +27,6 @@ from .opening import set_shell_hooks
 from .outcomes import Caller, Session
 from .plugin import Plugin, StartedPlugin
 from .present import loaded_value, plugin_value
-from .redaction import secrets_in
 from .reload import plan
 from .stats import Latencies, usage
 
@@ -54,7 +53,7 @@ class RunningHost:
         self._reread = reread
         self._failed: dict[str, Loaded] = {}
         self._latencies = Latencies()
-        self._cleaner = Cleaner(secrets_in(host.environ))
+        self._cleaner = host.cleaner
         self._changing = trio.Lock()
         self._stopping = trio.Event()
         self._reloading = trio.CancelScope()
@@ -91,6 +90,7 @@ class RunningHost:
         """Everything at a glance. Times are seconds, `started` since the epoch."""
         host = self.host
         project = host.config.project
+        _, lost = host.missing_records()
         return {
             "pid": os.getpid(),
             "config": host.config.file,
@@ -102,7 +102,7 @@ class RunningHost:
             "addresses": dict(self.addresses),
             "sessions": len(host.sessions),
             "events": self.events.last,
-            "problems": [str(problem) for problem in host.problems],
+            "problems": [*map(str, host.problems), *([lost] if lost else [])],
             "notices": notices(host.config),
             "plugins": self.plugins(),
             "failed": self.failed(),
@@ -151,7 +151,13 @@ class RunningHost:
         input: Mapping[str, Any] | None = None,
         plugins: Sequence[str] | None = None,
     ) -> DispatchResult:
-        """Call a hook of all plugins, or of these alone; see Dispatcher.dispatch."""
+        """Call a hook of all plugins, or of these alone; see Dispatcher.dispatch.
+
+        Raises NotLoaded for one that is not there: its silence would look like consent.
+        """
+        there = {plugin.name for plugin in self.host.manager.plugins}
+        if missing := [plugin for plugin in plugins or () if plugin not in there]:
+            raise NotLoaded(missing)
 
         def subscribers(hook: str) -> Sequence[Plugin]:
             found = self.host.manager.with_hook(hook)

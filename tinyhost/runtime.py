@@ -16,6 +16,7 @@ import zlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 PROJECT_FILE = ".tinyhost/config.json"
 
@@ -138,6 +139,22 @@ class Address:
     def __exit__(self, *_: object) -> None:
         if self._folder >= 0:
             os.close(self._folder)
+
+
+def is_own(connected: Any) -> bool:
+    """Whether a process of the same user listens at the other end of a socket.
+
+    The folder and the file have been looked at before; they may have been changed since.
+    """
+    import socket
+
+    if (option := getattr(socket, "SO_PEERCRED", None)) is not None:
+        told = connected.getsockopt(socket.SOL_SOCKET, option, 12)  # pid, uid, gid
+    elif (option := getattr(socket, "LOCAL_PEERCRED", None)) is not None:  # macOS and the BSDs
+        told = connected.getsockopt(0, option, 8)  # version, uid
+    else:
+        return False
+    return int.from_bytes(told[4:8], sys.byteorder) == os.geteuid()
 
 
 def find_socket(

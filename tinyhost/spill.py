@@ -7,6 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import paths
+
 # Far below the 1 MiB line that old plugins can read: JSON may need six bytes for one.
 OUTPUT_MAX = 128 * 1024  # characters
 _FOLDER = "outputs"  # in the state folder
@@ -32,7 +34,7 @@ def fit(text: str, state_dir: str | os.PathLike[str], tool: str) -> str:
 def _save(text: str, folder: Path, tool: str) -> str:
     safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in tool)[:64]
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make_private(folder)
         fd, path = tempfile.mkstemp(prefix=f"{safe}-", suffix=".txt", dir=folder)
         with os.fdopen(fd, "wb") as file:
             file.write(text.encode("utf-8", "surrogatepass"))

@@ -88,7 +88,12 @@ def invoke(setup: Setup, name: str, input_text: str | None) -> int | None:
 
 def call(setup: Setup, tool_id: str, args_text: str, session: str) -> int | None:
     """`tool call`; None when it has to be done here."""
-    params = {"tool": tool_id, "session": session, "asks": can_ask(setup)}
+    params = {
+        "tool": tool_id,
+        "session": session,
+        "asks": can_ask(setup),
+        "env": dict(os.environ),  # so that the host knows what is secret here
+    }
     handlers = {"progress": _progress, **asking()}
     answer = ask_host(setup, "tool/call", params, {"args": args_text}, handlers)
     if answer is None:

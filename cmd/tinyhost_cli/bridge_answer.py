@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from tinyhost_cli import output
@@ -104,6 +105,7 @@ def _attached(
         "session": event.session_id,
         "directory": event.directory,
         "origin": "client",
+        "env": dict(os.environ),  # so that the host knows what is secret here
         **({"plugins": list(setup.plugins)} if setup.plugins else {}),
     }
     if event.kind is Kind.START:
@@ -113,9 +115,7 @@ def _attached(
         client.call("session/end", common)
         return None
     if event.kind is Kind.ENV:
-        import os
-
-        changes = client.call("shell/env", {**common, "env": dict(os.environ)})["changes"]
+        changes = client.call("shell/env", common)["changes"]
         return bridge.environment(changes)
     use = {**common, "tool": event.tool, "args": event.args}
     if event.kind is Kind.AFTER:

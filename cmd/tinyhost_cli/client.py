@@ -54,13 +54,15 @@ class Client:
         dumps: Callable[[object], str] = codec.encode,
         loads: Callable[[str], Any] = codec.decode,
     ) -> None:
-        """dumps, loads: the codec. Raises OSError when nobody listens there."""
+        """dumps, loads: the codec. Raises OSError when nobody listens there, or somebody else."""
         self._dumps, self._loads = dumps, loads
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.settimeout(timeout)
             with runtime.Address(path) as address:
                 self._socket.connect(address)
+            if not runtime.is_own(self._socket):
+                raise PermissionError(f"the host at {path} is somebody else's")
         except BaseException:
             self._socket.close()
             raise

@@ -29,6 +29,8 @@ def start(*, verbose: bool) -> None:
     log.addHandler(handler)
     log.setLevel(logging.DEBUG if verbose else logging.INFO)
     log.propagate = False
+    # What libraries warn of has the same form, so that whatever reads the log can read it.
+    logging.getLogger().addHandler(handler)
 
 
 def loaded(result: Loaded) -> None:

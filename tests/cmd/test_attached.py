@@ -296,6 +296,35 @@ def test_a_hook_of_another_agent_is_answered(tinyhost: Cli, serve: Callable[...,
     assert not tinyhost.disposed("strict")
 
 
+@pytest.mark.parametrize("command", ["hook", "tool", "run"])
+def test_what_is_secret_where_the_command_is_given_is_masked_by_the_host(
+    command: str, tinyhost: Cli, serve: Callable[..., Served]
+) -> None:
+    secret = "only-here-a-secret"
+    tinyhost.plugin("mine", tools={"raw": {}})
+    tinyhost.configure({"plugins": ["mine"]})
+    served = serve()
+    event = {
+        "session_id": "s",
+        "cwd": str(tinyhost.project),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": f"echo {secret}"},
+    }
+    words, given = {
+        "hook": (["hook", "claude-code"], json.dumps(event)),
+        "tool": (["tool", "call", "plugin__mine__raw", "--args", f'{{"x": "say {secret}"}}'], ""),
+        "run": (["run", "--", "echo", secret], ""),
+    }[command]
+    env = {"NPM_TOKEN": secret, "ODD": "\udcff"}
+    assert served(*words, input=given, env=env).returncode == 0
+    journal = "".join(path.read_text() for path in (tinyhost.state / "journal").glob("*.jsonl"))
+    told = served("events", "-n", "100", "--json").stdout
+    assert secret not in journal + told
+    assert "[redacted]" in journal
+    assert "[redacted]" in told
+
+
 def test_a_host_that_does_not_answer_stops_the_call_of_another_agent(
     tinyhost: Cli, serve: Callable[..., Served]
 ) -> None:
@@ -587,6 +616,30 @@ def test_who_changes_the_configuration_is_told_of_the_host_that_runs(
     assert hint in served("plugin", "enable", "mine").stderr
     [host] = [one for one in served.json("doctor")["checks"] if one["what"] == "running host"]
     assert (host["level"], str(served.process.pid) in host["text"]) == ("ok", True)
+
+
+def test_the_log_is_lines_of_json_whoever_writes_into_it() -> None:
+    code = """
+import logging
+from tinyhost_cli import serve_log
+serve_log.start(verbose=False)
+logging.getLogger("tinyhost.x").info("ours")
+logging.getLogger("somebody.else").info("too chatty")
+logging.getLogger("somebody.else").warning("theirs %d", 1)
+try:
+    {}[0]
+except KeyError:
+    logging.getLogger("somebody.else").exception("went wrong")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    said = [(line["level"], line["logger"], line["message"]) for line in lines]
+    assert said == [
+        ("info", "tinyhost.x", "ours"),
+        ("warning", "somebody.else", "theirs 1"),
+        ("error", "somebody.else", "went wrong"),
+    ]
+    assert lines[2]["error"].endswith("KeyError: 0")
 
 
 def test_a_host_whose_terminal_is_closed_stops(tinyhost: Cli) -> None:

@@ -24,7 +24,7 @@ from tinyhost.journal_read import (
     read_header,
     read_session,
 )
-from tinyhost.journal_records import KINDS, safe_name
+from tinyhost.journal_records import KINDS, Cleaner, safe_name
 
 SECRET = "correct-horse-battery"
 
@@ -218,6 +218,42 @@ def test_secret_values_and_values_of_secret_names_are_not_written(tmp_path: Path
         "n": 5,
     }
     assert record["env"] == {"GITHUB_TOKEN": masked, "HAS_SECRET": True, "EMPTY_TOKEN": ""}
+
+
+def test_secrets_that_are_learnt_are_masked_from_then_on(tmp_path: Path) -> None:
+    journal = new_journal(tmp_path, secrets=["own-secret"])
+    journal.record("s1", "call", {"said": "own-secret, theirs-secret"})
+    journal.cleaner.learn(["theirs-secret", ""])
+    journal.record("s1", "call", {"said": "own-secret, theirs-secret"})
+    said = [record["said"] for record in records_of(tmp_path)]
+    assert said == ["[redacted], theirs-secret", "[redacted], [redacted]"]
+
+
+def test_of_learnt_secrets_those_met_last_count_and_the_own_ones_always() -> None:
+    cleaner = Cleaner(["own-secret"])
+    for number in range(2000):
+        cleaner.learn([f"secret-{number}-", "often-met"])
+    text = "own-secret often-met secret-0- secret-1999-"
+    assert cleaner.text(text) == "[redacted] [redacted] secret-0- [redacted]"
+
+
+@pytest.mark.parametrize(
+    "many", [{str(n): [n] for n in range(200_000)}, [[n] for n in range(200_000)]], ids=type
+)
+def test_of_a_multitude_of_values_only_some_are_looked_at(many: Any) -> None:
+    looked_at = []
+
+    class Counting(Cleaner):
+        def _value(self, value: Any, depth: int) -> Any:
+            looked_at.append(depth)
+            return super()._value(value, depth)
+
+    cleaned = Counting().fields({"args": {"inner": many}, "decision": "deny"})
+    assert len(looked_at) < 30_000
+    assert cleaned["decision"] == "deny"
+    kept = cleaned["args"]["inner"]
+    left_out = kept[-1] if isinstance(kept, list) else kept["..."]
+    assert left_out == f"[{200_001 - len(kept)} more]"
 
 
 def test_json_text_without_secrets_is_kept_as_it_is_written(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,23 @@ def test_importing_paths_imports_no_third_party_package() -> None:
     code = "import sys, tinyhost.paths; print(*sorted(m.split('.')[0] for m in sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"platformdirs", "attr", "attrs", "trio"} & set(run.stdout.split())
+
+
+def test_missing_folders_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir(mode=0o755)
+    before = os.umask(0)
+    try:
+        paths.make_private(tmp_path / "there" / "a" / "b")
+        paths.make_private(tmp_path / "there" / "a" / "b")
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / "there" / part).stat().st_mode) for part in ("", "a", "a/b")]
+    assert modes == [0o755, 0o700, 0o700]
+
+
+def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        paths.make_private(tmp_path / "file")
+    with pytest.raises(OSError, match="file"):
+        paths.make_private(tmp_path / "file" / "below")

@@ -18,6 +18,7 @@ from .base import BuiltinPlugin, BuiltinTool, ToolFailed
 INTERVAL = 5.0  # seconds from one notification to the next
 TITLE_MAX = 200  # characters
 MESSAGE_MAX = 2000  # characters
+_LOOKED_AT = 10 * MESSAGE_MAX  # of a text that may be mostly blanks
 URGENCIES = ("low", "normal", "critical")
 _DEADLINE = 5.0  # seconds that a notifier may take
 
@@ -162,6 +163,7 @@ def _read(args: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _clean(text: str) -> str:
     """Keep line breaks; tabs become spaces; other control characters go."""
+    text = text[:_LOOKED_AT]
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     return "".join(
         char
