@@ -28,6 +28,7 @@ ROOMS = [
         "permissions",
         "shell_hooks",
         "journal_records",
+        "journal_retention",
     ],
     ["manager", "known_guards", "check"],
     ["preparing"],

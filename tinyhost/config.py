@@ -18,6 +18,7 @@ from tinyhost import jsonc, paths
 from tinyhost.config_edit import disable_plugin, enable_plugin
 from tinyhost.config_forms import (
     ConfigForm,
+    JournalForm,
     LimitsForm,
     PermissionsForm,
     PluginForm,
@@ -75,6 +76,7 @@ class Config:
     disabled: names that must not be loaded, each with the options remembered for it.
     compat: the other hosts' ways that are switched on.
     permissions: the permission rules as written; permissions.Policy makes sense of them.
+    journal: how long it keeps sessions, where the person said so.
     problems: what is wrong with the file, in the order of its text.
     raw: the top-level values as parsed, for keys that other parts of tinyhost read.
     forms: how plugins are run, by name, and "*" for all.
@@ -90,6 +92,7 @@ class Config:
     disabled: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     compat: Sequence[str] = ()
     permissions: PermissionsForm = attrs.field(factory=PermissionsForm)
+    journal: JournalForm = attrs.field(factory=JournalForm)
     problems: Sequence[Problem] = ()
     raw: Mapping[str, jsonc.Node] = attrs.field(factory=dict)
     forms: Mapping[str, PluginForm] = attrs.field(factory=dict, repr=False)
@@ -193,6 +196,7 @@ def _config(form: ConfigForm, root: jsonc.Node, place: Place) -> Config:
         disabled=disabled,
         compat=tuple(dict.fromkeys(form.compat or ())),
         permissions=form.permissions or PermissionsForm(),
+        journal=form.journal or JournalForm(),
         problems=tuple(sorted(place.problems, key=lambda found: (found.line, found.column))),
         raw={member.key.value: member.value for member in root.members},
         forms=forms,

@@ -98,6 +98,8 @@ def _count(least: int) -> Form:
 # Fewer open files than these, and not even a loader gets through its start.
 OPEN_FILES = _count(8)
 PROCESSES = _count(1)
+# Days, or sessions, of the journal.
+KEPT = Form({"type": "integer", "minimum": 1, "maximum": MOST}, _whole(1, MOST))
 NICE = Form({"type": "integer", "minimum": 0, "maximum": LAZIEST}, _whole(0, LAZIEST))
 BOOLEAN = Form({"type": "boolean"}, _read_boolean)
 ENGINE = Form({"enum": list(ENGINES)}, lambda node, place: one_of(ENGINES, node, place))

@@ -16,6 +16,7 @@ from tinyhost.config_bounds import (
     BOOLEAN,
     CPU,
     ENGINE,
+    KEPT,
     MEMORY,
     NICE,
     OPEN_FILES,
@@ -379,6 +380,19 @@ PERMISSIONS = Form(
 
 
 @attrs.frozen(kw_only=True)
+class JournalForm:
+    """How long the journal keeps sessions; the oldest go first."""
+
+    keep_days: int | None = setting(KEPT, "Days since the last record. Default 90.")
+    keep_sessions: int | None = setting(KEPT, "How many at most. Default 5000.")
+
+
+JOURNAL = Form(
+    {"$ref": "#/$defs/journal"}, lambda node, place: read_object(JournalForm, node, place)
+)
+
+
+@attrs.frozen(kw_only=True)
 class ConfigForm:
     """The configuration of tinyhost."""
 
@@ -402,3 +416,4 @@ class ConfigForm:
         MCP_SERVERS, "MCP servers to use as plugins, by name, in the form that MCP clients share."
     )
     permissions: PermissionsForm | None = setting(PERMISSIONS, PermissionsForm.__doc__ or "")
+    journal: JournalForm | None = setting(JOURNAL, JournalForm.__doc__ or "")

@@ -12,6 +12,7 @@ import attrs
 
 from tinyhost.config_forms import (
     ConfigForm,
+    JournalForm,
     LimitsForm,
     PermissionsForm,
     PluginForm,
@@ -42,6 +43,7 @@ def build() -> dict[str, Any]:
             "sandbox": _object_schema(SandboxForm),
             "permissions": _object_schema(PermissionsForm),
             "project": _object_schema(ProjectForm),
+            "journal": _object_schema(JournalForm),
             "shellHook": _object_schema(ShellHookForm),
             "mcpServer": _object_schema(McpServerForm),
         },

@@ -31,12 +31,14 @@ from .journal_records import (
     safe_name,
     timestamp,
 )
+from .journal_retention import KEEP_DAYS, KEEP_SESSIONS, tidy
 
 FOLDER = "journal"  # in the state folder
 MAX_BYTES = 8 * 1024 * 1024  # of one file, then it is rotated
 KEEP = 2  # rotated files
 LOCK_PATIENCE = 1.0  # seconds to wait for another process's write
 
+_TIDY_AFTER = 100  # sessions between two looks at whether old ones are to go
 _MAX_OPEN = 64  # files kept open
 # One lock for the folder, in a file that is never moved: a lock on a session's own file could be
 # one on a file that has just been put aside. It is held for some microseconds.
@@ -52,6 +54,7 @@ class Journal:
 
     state_dir: the state folder; the files are in its folder `journal`.
     secrets: values that are masked wherever they stand.
+    keep_days, keep_sessions: how long, and how many, sessions are kept; see journal_retention.
     max_bytes, keep: the size at which a file is rotated, and how many old ones are kept.
     report: is told, once, that records could not be written; the default logs it.
     failures: how many records could not be written; last_error: why the last one could not.
@@ -65,6 +68,8 @@ class Journal:
         secrets: Iterable[str] = (),
         max_bytes: int = MAX_BYTES,
         keep: int = KEEP,
+        keep_days: int = KEEP_DAYS,
+        keep_sessions: int = KEEP_SESSIONS,
         report: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -73,6 +78,8 @@ class Journal:
         self.last_error = ""
         self.cleaner = Cleaner(secrets)
         self._max_bytes, self._keep = max_bytes, max(keep, 1)
+        self.keep_days, self.keep_sessions = keep_days, keep_sessions
+        self._tidied = 0  # sessions ago
         self._report = report or _log.warning
         self._clock = clock
         self._folder_fd = self._lock_fd = -1
@@ -99,6 +106,7 @@ class Journal:
         """Close the session's file. A later record opens it again."""
         if file := self._files.pop(session_id, None):
             file.close()
+            self._tidied -= 1
 
     def close(self) -> None:
         """Close everything. A later record opens it again."""
@@ -127,6 +135,9 @@ class Journal:
                 file = self._ready_file(session_id, directory, now)
                 line = fitting_line({**head, "seq": file.seq + 1}, fields)
             file.append_record(line)
+            if self._tidied <= 0:
+                self._tidied = _TIDY_AFTER
+                tidy(self._folder_fd, self.keep_days, self.keep_sessions)
 
     def _failed(self, session_id: str, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else None

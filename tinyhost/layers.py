@@ -163,6 +163,8 @@ def _ignored(user: Config, project: Config, names: frozenset[str]) -> Iterator[P
         yield ignored(node, "disabledPlugins", _ONLY_YOURS)
     if (node := root.get("compat")) and node.items:
         yield ignored(node, "compat", _ONLY_YOURS)
+    if (node := root.get("journal")) and node.members:
+        yield ignored(node, "journal", _ONLY_YOURS)
     for index, item in enumerate(root["plugins"].items if "plugins" in root else ()):
         name = item.items[0].value if item.items else item.value
         if name in user.disabled:

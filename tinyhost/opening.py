@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 
 import trio
@@ -15,6 +15,7 @@ from .builtins.shipped import shipped
 from .config import Config
 from .host import Host
 from .journal import Journal
+from .journal_retention import KEEP_DAYS, KEEP_SESSIONS
 from .layers import load_layers, notices
 from .manager import Manager, open_manager
 from .model import ClientCallbacks
@@ -73,15 +74,23 @@ class open_host:  # noqa: N801
         self._origin = origin
         self._asker = asker
         self._builtins = builtins
-        state = paths.state_dir(self._environ)
         secrets = secrets_in(self._environ)
-        self._recorder = Recorder(Journal(state, secrets=secrets) if journal else None, secrets)
+        self._recorder = Recorder(self._journal(secrets) if journal else None, secrets)
         self._manager = open_manager(
             self._config,
             directory=self._directory,
             resolver=resolver,
             environ=self._environ,
             callbacks=callbacks,
+        )
+
+    def _journal(self, secrets: Iterable[str]) -> Journal:
+        kept = self._config.journal
+        return Journal(
+            paths.state_dir(self._environ),
+            secrets=secrets,
+            keep_days=kept.keep_days or KEEP_DAYS,
+            keep_sessions=kept.keep_sessions or KEEP_SESSIONS,
         )
 
     def _layers(self) -> Config:
