@@ -38,7 +38,7 @@ class RunningHost:
 
     addresses: where it can be reached, by surface; each surface adds its own.
     ready: set once the configuration's plugins are loaded or have failed. Before that no
-    surface lets a call through, as a guard may not be there yet.
+    surface lets a call through; see steady, as a guard may not be there yet.
     drains: called when the host is to stop; each takes nothing new for a surface, and returns
     once everything that was asked of it has been answered.
     """
@@ -57,6 +57,7 @@ class RunningHost:
         self._changing = trio.Lock()
         self._stopping = trio.Event()
         self._reloading = trio.CancelScope()
+        self._swapping: trio.Event | None = None  # while a reload starts plugins anew
         self._begun: dict[str, Session] = {}  # by clients; the longest unused comes first
         host.manager.observers.append(self._observed)
         host.manager.offers.listeners.append(self._noticed)
@@ -123,6 +124,15 @@ class RunningHost:
     def failed(self) -> list[dict[str, Any]]:
         """The plugins that should be loaded and are not, each with its error."""
         return [loaded_value(result) for result in self._failed.values()]
+
+    async def steady(self) -> None:
+        """Return when the plugins are there: loaded at the start, and started anew by a reload.
+
+        Whoever calls meanwhile waits, rather than be told that a tool or a guard is not there.
+        """
+        await self.ready.wait()
+        while self._swapping is not None:
+            await self._swapping.wait()
 
     # --- sessions
 
@@ -289,9 +299,15 @@ class RunningHost:
             self.host.dismiss(name)
         for spec in todo.load:
             self.host.expect(spec.name)
-        await self._swap(todo.unload, [spec.name for spec in todo.restart])
-        results = await self._load([*todo.restart, *todo.load])
-        self.host.manager.arrange([spec.name for spec in new.specs])
+        self._swapping = trio.Event() if todo.restart else None
+        try:
+            await self._swap(todo.unload, [spec.name for spec in todo.restart])
+            results = await self._load([*todo.restart, *todo.load])
+            self.host.manager.arrange([spec.name for spec in new.specs])
+        finally:
+            if self._swapping is not None:
+                self._swapping.set()
+                self._swapping = None
         restarted = {spec.name for spec in todo.restart}
         done = {
             "loaded": [r.spec.name for r in results if r.plugin and r.spec.name not in restarted],

@@ -41,7 +41,7 @@ def methods_of(running: RunningHost) -> Mapping[str, Handler]:
     def bound(name: str, method: _Method) -> Handler:
         async def handler(client: RpcConnection, params: Mapping[str, Any]) -> Any:
             if name not in _ALWAYS:
-                await running.ready.wait()
+                await running.steady()
                 _loaded(running, Params(params))
             return await method(running, client, Params(params))
 

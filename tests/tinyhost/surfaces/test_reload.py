@@ -12,8 +12,10 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinyhost import Session
 from tinyhost.config import Config, load_config
 from tinyhost.model import PluginSpec
+from tinyhost.permissions import Action
 from tinyhost.reload import plan
 
 from .conftest import Hosted, InService, alive, until
@@ -178,13 +180,32 @@ async def test_a_guard_that_is_being_restarted_lets_nothing_through(
         configure(["guard", {"level": 2}], **allow)
         asked = await client.start("host/reload")
         await until(Path(f"{begun}.again").exists)
-        verdict = await other.call("call/judge", **judge)
-        assert verdict["action"] == "deny"
-        assert "guard" in verdict["reason"]
-        assert "started anew" in verdict["reason"]
+        # One that came in before the reload.
+        verdict = await host.running.host.judge("bash", {"command": "true"}, Session("s", "/"))
+        assert verdict.action is Action.DENY
+        assert "guard" in verdict.reason
+        assert "started anew" in verdict.reason
+        # One that comes in now waits for the guard.
+        waiting = await other.start("call/judge", **judge)
+        await other.call("host/status")
+        assert waiting not in other.answers
         go.touch()
         assert (await client.answer(asked))["result"]["restarted"] == ["guard"]
-        assert (await other.call("call/judge", **judge))["action"] == "allow"
+        assert (await other.answer(waiting))["result"]["action"] == "allow"
+
+
+async def test_a_call_of_a_plugin_that_is_being_restarted_waits_for_it(
+    in_service: InService, add_plugin: AddPlugin, configure: Callable[..., None]
+) -> None:
+    add_plugin("slow", "time.sleep(0.3)\nhandshake()\nserve()\n")
+    configure("slow")
+    async with in_service() as host, host.connect() as client, host.connect() as other:
+        configure(["slow", {"level": 2}])
+        asked = await client.start("host/reload")
+        while host.running.plugins()[-1]["name"] == "slow":
+            await trio.sleep(0.001)
+        assert (await other.call("tool/call", tool="plugin__slow__t"))["content"] == "ok"
+        assert (await client.answer(asked))["result"]["restarted"] == ["slow"]
 
 
 async def test_a_guard_that_does_not_come_back_lets_nothing_through_until_it_is_dropped(

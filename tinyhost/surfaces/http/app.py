@@ -141,9 +141,8 @@ async def _answering(row: Row, running: RunningHost, request: Request, send: Sen
 
 
 async def _ready(running: RunningHost) -> None:
-    """Return once all plugins are loaded. Raises Refused when that will not be."""
-    if running.ready.is_set():
-        return
+    """Return once all plugins are there. Raises Refused when that will not be."""
+    there = False
 
     async def stop() -> None:
         await running.wait_stopping()
@@ -151,9 +150,10 @@ async def _ready(running: RunningHost) -> None:
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stop)
-        await running.ready.wait()
+        await running.steady()
+        there = True
         nursery.cancel_scope.cancel()
-    if not running.ready.is_set():
+    if not there:
         raise Refused(503, "the host is stopping")
 
 

@@ -36,7 +36,7 @@ class Conversation:
         """The session."""
         async with self._lock:
             if self._session is None:
-                await self._running.ready.wait()
+                await self._running.steady()
                 host = self._running.host
                 asker = ElicitingAsker(Headless(host.config.file))
                 caller = host.caller(Origin.PROGRAM, asker)

@@ -159,7 +159,7 @@ class ToolServer:
     async def _list_tools(
         self, _context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        await self._running.ready.wait()
+        await self._running.steady()
         tools = self._named()
         try:
             shown, more = page(list(tools), params.cursor if params else None, self._page_size)
@@ -187,7 +187,7 @@ class ToolServer:
                 self._quiet.set()
 
     async def _answer_call(self, context: Context, params: types.CallToolRequestParams) -> Any:
-        await self._running.ready.wait()
+        await self._running.steady()
         asks = can_be_asked(context.session.client_capabilities)
         if params.request_state is not None:
             return await self._rounds.go_on(context, params)
