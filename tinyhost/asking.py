@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from tinyhost import config_edit
-from tinyhost.errors import ConfigError
+from tinyhost.errors import ConfigError, TinyhostError
 from tinyhost.patterns import exact_pattern
 from tinyhost.permissions import Action, Decision, Reason, ReasonKind, ToolUse
 
@@ -200,6 +200,9 @@ class Consent:
     async def _reply(asker: Asker, question: Question) -> Reply:
         try:
             return await asker.ask(question)
+        except TinyhostError as error:  # the person went away, as people do
+            _log.info("asking about %s brought no answer: %s", question.tool_id, error)
+            return Reply.NO
         except Exception:
             # An asker is the embedding program's code; its failure must not allow anything.
             _log.exception("asking about %s failed", question.tool_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +18,7 @@ from tinyhost_cli.common import attach_options
 from tinyhost_cli.setup import Setup
 
 _NO_HOST = "no host is running with this configuration; start one with: tinyhost serve"
+_LOOK = 0.02  # seconds between looks at a host that is ending
 
 
 def running_host(setup: Setup) -> Client:
@@ -228,15 +231,38 @@ def stop(setup: Setup) -> int:
     Returns when it has stopped. Exit code 1 when no host is running.
     """
     with running_host(setup) as client:
-        pid = client.call("host/status", {})["pid"]
+        status = client.call("host/status", {})
         client.call("host/stop", {})
         try:
             for _ in client.notes():
                 pass
         except HostGone:
             pass
+    _wait_ended(status["addresses"]["control"])
+    pid = status["pid"]
     if setup.as_json:
         output.emit({"stopped": pid})
     else:
         output.say(f"stopped the host, process {pid}")
     return 0
+
+
+def _wait_ended(socket: str) -> None:
+    """Return once the host that listened there has ended its plugins, too, and given up its place.
+
+    It gives up its clients before that.
+    """
+    try:
+        lock = os.open(f"{socket}.lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOOK)
+            else:
+                return
+    finally:
+        os.close(lock)

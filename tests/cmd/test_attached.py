@@ -470,6 +470,23 @@ def test_stopping_ends_the_plugins(tinyhost: Cli, serve: Callable[..., Served]) 
     assert "tinyhost serve" in gone.stderr
 
 
+def test_stop_returns_when_plugins_have_ended_and_another_host_can_be_started(
+    tinyhost: Cli, serve: Callable[..., Served]
+) -> None:
+    tinyhost.plugin("slow", hooks=DISPOSE)
+    real = tinyhost.plugins / "slow"
+    real.rename(real.with_name("real"))
+    real.write_text(f"#!/bin/sh\n'{real.with_name('real')}'\nsleep 1\n")
+    real.chmod(0o755)
+    tinyhost.configure({"plugins": ["slow"]})
+    served = serve()
+    pid = served.pids()["slow"]
+    assert served("stop").returncode == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert serve().pids().keys() == {"slow"}
+
+
 # --- which host
 
 

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import trio
 
 from tinyhost.asking import Consent, Headless, Question, Reply, SessionGrants, save_project_rule
 from tinyhost.config import load_config
+from tinyhost.errors import TinyhostError
 from tinyhost.permissions import Action, Decision, Policy, Reason, ReasonKind, ToolUse
 
 DEFAULT = Reason(ReasonKind.DEFAULT, "program", "a program makes the call", Action.ASK)
@@ -152,13 +154,21 @@ async def test_no_denies_with_the_askers_text() -> None:
     assert (settled.action, settled.explain()) == (Action.DENY, "refused")
 
 
-async def test_an_asker_that_fails_is_a_no() -> None:
+@pytest.mark.parametrize("error", [RuntimeError("no window"), TinyhostError("no window")])
+async def test_an_asker_that_fails_is_a_no(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
     class Broken(Scripted):
         async def ask(self, question: Question) -> Reply:
-            raise RuntimeError("no window")
+            raise error
 
+    caplog.set_level("INFO")
     settled = await Consent(Broken(), never_saved).settle(ask(), bash(), "s")
     assert settled.action is Action.DENY
+    [record] = caplog.records
+    assert "no window" in caplog.text
+    # A fault of the program's is told with all that is known of it; a person who left is none.
+    assert (record.exc_info is None) == isinstance(error, TinyhostError)
 
 
 async def test_calls_at_the_same_time_are_asked_about_one_after_the_other() -> None:

@@ -77,6 +77,7 @@ def _listening(path: str) -> Iterator[socket.socket]:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108
     listener = socket.socket(socket.AF_UNIX)
+    made: tuple[int, ...] = ()
     try:
         before = os.umask(0o177)
         try:
@@ -84,12 +85,20 @@ def _listening(path: str) -> Iterator[socket.socket]:
                 listener.bind(address)
         finally:
             os.umask(before)
+        made = _identity(path)
         listener.listen(_BACKLOG)
         yield listener
     finally:
         listener.close()
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
+            # Another host's, where somebody had deleted ours.
+            if _identity(path) == made:
+                os.unlink(path)  # noqa: PTH108
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    status = os.lstat(path)
+    return status.st_dev, status.st_ino, status.st_mtime_ns  # numbers are used again
 
 
 class ControlServer:
@@ -117,6 +126,7 @@ class ControlServer:
                         client.close()
                     else:
                         nursery.start_soon(self._serve, client)
+            sockets.close()  # who comes now goes on as where no host is running
 
     async def _serve(self, client: trio.socket.SocketType) -> None:
         connection = RpcConnection(trio.SocketStream(client), self._methods)

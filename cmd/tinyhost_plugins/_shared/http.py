@@ -29,6 +29,7 @@ from .http_answers import (
     TooLarge,
     asked_pause,
     maskable,
+    masked,
     one_line,
     refusal,
 )
@@ -58,6 +59,10 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _SAME_METHOD = (307, 308)
 _MOST_OF_FAILURE = 64 * 1024  # bytes read of an answer that tells of a failure
 _POLL = 0.05  # seconds between looks at whether the caller gave up
+_BAD_PROXY = (
+    "the proxy that HTTPS_PROXY or ALL_PROXY names cannot be used;"
+    " it has to be a URL that begins with http:// or https://"
+)
 
 
 class _NoAnswer(HttpError):
@@ -109,6 +114,7 @@ def check_base(text: str) -> httpx2.URL:
     try:
         url = httpx2.URL(text.rstrip("/"))
         port = urllib.parse.urlsplit(text).port
+        url.raw_host.decode("ascii").encode("idna")  # as it is looked up
     except (httpx2.InvalidURL, ValueError):
         raise HttpError(f"{shown} is not a URL") from None
     if url.scheme not in ("http", "https") or not url.host or "%" in url.netloc.decode():
@@ -258,12 +264,7 @@ class _Exchange:
         return outcome or HttpError(late, unsure=True)
 
     async def _tries(self, end: float) -> Response:
-        async with httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=self._limits.connect),
-            verify=_tls(self._ca_file if self._base.scheme == "https" else None),
-            # A proxy would see what is sent without encryption.
-            trust_env=not _is_loopback(self._base.host),
-        ) as client:
+        async with self._client() as client:
             for attempt in range(self._limits.tries):
                 try:
                     return await self._follow(client)
@@ -276,6 +277,19 @@ class _Exchange:
                         raise
                 await trio.sleep(pause)
         raise ValueError(f"{self._limits} allow no try")
+
+    def _client(self) -> httpx2.AsyncClient:
+        verify = _tls(self._ca_file if self._base.scheme == "https" else None)
+        try:
+            return httpx2.AsyncClient(
+                timeout=httpx2.Timeout(None, connect=self._limits.connect),
+                verify=verify,
+                # A proxy would see what is sent without encryption.
+                trust_env=not _is_loopback(self._base.host),
+            )
+        except (httpx2.InvalidURL, ImportError, ValueError):
+            # Its URL may hold a password, so it is not shown.
+            raise HttpError(f"{self._what}: {_BAD_PROXY}") from None
 
     def _pause(self, error: HttpError) -> float | None:
         """Seconds until the next try, 0 for as many as usual, None for no other try."""
@@ -325,9 +339,14 @@ class _Exchange:
                 await response.aclose()
         except httpx2.TransportError as error:
             raise self._no_answer(error) from None
+        except UnicodeError:  # the host of the base URL has been checked
+            raise HttpError(f"{self._what}: {_BAD_PROXY}") from None
 
     async def _read(self, response: httpx2.Response) -> Response:
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = {
+            name.lower(): masked(value, self._call.secrets)
+            for name, value in response.headers.items()
+        }
         encoding = headers.get("content-encoding", "identity").lower()
         is_failure = not response.is_success
         if encoding != "identity" and not is_failure:
@@ -399,12 +418,13 @@ def _tls(ca_file: str | None) -> ssl.SSLContext:
     """ca_file: "" for what the system trusts, None where there is no encryption."""
     if ca_file is None:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if not ca_file:
-        return httpx2.create_ssl_context()
     try:
+        if not ca_file:
+            return httpx2.create_ssl_context()
         return ssl.create_default_context(cafile=ca_file)
     except OSError as error:
-        raise HttpError(f"no certificates could be read from {ca_file}: {error}") from None
+        where = ca_file or "what SSL_CERT_FILE names, or SSLKEYLOGFILE cannot be written"
+        raise HttpError(f"no certificates could be read from {where}: {error}") from None
 
 
 def _shown(url: httpx2.URL) -> str:

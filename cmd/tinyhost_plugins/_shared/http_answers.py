@@ -54,7 +54,9 @@ class RateLimited(StatusError):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole answer. headers: names in lower case. url: without its query."""
+    """A whole answer. headers: names in lower case, values without credentials that the server
+    repeats. url: without its query.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -109,10 +111,16 @@ def asked_pause(response: Response) -> float | None:
 
 def one_line(text: str, secrets: tuple[str, ...] = ()) -> str:
     """A text as one short line, without control characters and secrets."""
-    for secret in secrets:
-        text = text.replace(secret, "[secret]")
+    text = masked(text, secrets)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…"
+
+
+def masked(text: str, secrets: tuple[str, ...]) -> str:
+    """A text without the secrets."""
+    for secret in secrets:
+        text = text.replace(secret, "[secret]")
+    return text
 
 
 def maskable(values: Iterable[str]) -> tuple[str, ...]:

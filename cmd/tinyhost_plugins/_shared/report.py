@@ -44,6 +44,8 @@ class Report:
     def __init__(self, view: View, first: str) -> None:
         self._view = view
         self._lines = [_safe(first)]
+        # Lines that stand for rows which are not shown, with how many these are.
+        self._hidden: dict[str, int] = {}
 
     def add(self, text: str) -> None:
         """One more line."""
@@ -55,7 +57,10 @@ class Report:
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Rows in columns, as many as the view shows."""
-        self._lines.append(table(headers, rows, most=self._view.rows, more=self._more()))
+        every = list(rows)
+        text = table(headers, every, most=self._view.rows, more=self._more())
+        self._lines.append(text)
+        self._hide(text.rpartition("\n")[2], len(every) - self._view.rows)
 
     def list(self, lines: Sequence[str]) -> None:
         """Lines of a list, as many as the view shows."""
@@ -63,6 +68,11 @@ class Report:
         left = len(lines) - self._view.rows
         if left > 0:
             self._lines.append(f"{left} more; {self._more()}")
+            self._hide(self._lines[-1], left)
+
+    def _hide(self, said: str, left: int) -> None:
+        if left > 0:
+            self._hidden[said] = left
 
     def ending(self) -> Iterable[str]:
         """Lines that are not cut off: what could not be read, and the like."""
@@ -73,7 +83,8 @@ class Report:
         whole = "\n".join(self._lines)
         if len(whole) > self._view.characters:
             shown = whole[: self._view.characters].rpartition("\n")[0]
-            left = whole.count("\n") - shown.count("\n")
+            cut = whole[len(shown) + 1 :].split("\n")
+            left = sum(self._hidden.get(entry, 1) for entry in cut)
             instead = self.instead if self._view.rows < MOST_ROWS else ""
             whole = f"{shown}\n... {left} more lines; {instead}{self._more()}"
         return "\n".join([whole, *self.ending()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -9,6 +10,8 @@ WIDEST = 60
 GAP = "  "
 # What stands for "nothing" in a column of numbers.
 _BLANKS = ("", "-")
+# They are in emoji, and in the words of several scripts.
+_JOINERS = "\u200c\u200d"
 
 
 def table(
@@ -46,10 +49,22 @@ def cell(value: object, widest: int = WIDEST) -> str:
     return short
 
 
+def is_line(text: str) -> bool:
+    """Whether a text is one line without control characters, so that `cell` escapes nothing of it."""
+    return text.isprintable() or all(
+        character.isprintable() or character in _JOINERS or _is_blank(character)
+        for character in text
+    )
+
+
+def _is_blank(character: str) -> bool:
+    return unicodedata.category(character) == "Zs"
+
+
 def _visible(character: str) -> str:
-    if character.isprintable():
+    if character.isprintable() or character in _JOINERS:
         return character
-    if character == "\u00a0":
+    if _is_blank(character):
         return " "
     return character.encode("unicode_escape").decode("ascii")
 

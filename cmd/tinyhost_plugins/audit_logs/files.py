@@ -50,10 +50,10 @@ def find(path: str, directory: str, roots: tuple[str, ...]) -> list[LogFile]:
     there are several must-gathers, and outside of the roots.
     """
     try:
-        place = Path(directory, path).resolve()
+        place = Path(directory, Path(path).expanduser()).resolve()
         _check_inside(place, roots)
         files = _logs_of(place)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise HandlerError(f"cannot read {path!r:.400}: {error}") from None
     if not files:
         raise HandlerError(

@@ -41,9 +41,10 @@ def _cell(value: object) -> str:
     return cell(value, _WIDEST)
 
 
-def matching(lead: str, filters: str) -> str:
-    """ " that match user=bob", or "" without filters."""
-    return f" {lead} {cell(filters, 400)}" if filters else ""
+def matching(total: int, filters: str) -> str:
+    """ "2 events that match user=bob", or "2 events" without filters."""
+    that = "that matches" if total == 1 else "that match"
+    return counted(total, "event") + (f" {that} {cell(filters, 400)}" if filters else "")
 
 
 def more(left: int, how: str) -> list[str]:

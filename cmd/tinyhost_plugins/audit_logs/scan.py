@@ -75,6 +75,7 @@ class Scan:
         self._options = options
         self._context = context
         kind = FullEvent if full or query.full else Event
+        self._kind = kind
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind)
         self._began = monotonic()
         self._told = self._began
@@ -152,7 +153,7 @@ class Scan:
             start = line.find(b"{")
             try:
                 if start >= 0:
-                    decoded.append(self._decoder.decode(line[start:]))
+                    decoded.append(self._decode(line[start:]))
                 elif line.strip():
                     others += 1
             except _NO_EVENT:
@@ -160,10 +161,26 @@ class Scan:
         self._no_events(others, file)
         return decoded
 
+    def _decode(self, line: bytes) -> Any:
+        try:
+            return self._decoder.decode(line)
+        except msgspec.ValidationError:
+            if b"null" not in line:
+                raise
+        # Some programs write null for what an API server leaves out.
+        return msgspec.convert(_without_nulls(msgspec.json.decode(line)), self._kind)
+
     def _no_events(self, number: int, file: LogFile) -> None:
         if number:
             self.tally.other += number
             self.tally.other_first = self.tally.other_first or file.label
+
+
+def _without_nulls(value: Any) -> Any:
+    """The fields that have a value. Raises RecursionError for what is nested too deeply."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
 
 
 def _open(path: str) -> BinaryIO:

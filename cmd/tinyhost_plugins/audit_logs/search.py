@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._shared.texts import counted
 from . import report as texts
 from .counts import LONGEST_KEY
 from .events import NO_NAMESPACE, FullEvent, acting_user, full_resource_name
@@ -74,7 +73,7 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
     if not oldest.total:
         return texts.nothing(scan, query.text)
     rows = oldest.rows()
-    first = f"{counted(oldest.total, 'event')}{texts.matching('that match', query.text)}"
+    first = f"{texts.matching(oldest.total, query.text)}"
     if len(rows) < oldest.total:
         first += f"; the oldest {len(rows)} are shown"
     lines = texts.columns(_HEADERS, (_shown(row) for row in rows))

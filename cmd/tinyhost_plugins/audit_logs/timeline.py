@@ -42,7 +42,7 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
     most = args.get("max", 0)
     rows = most if most > 0 else TIMELINE_ROWS
     first = (
-        f"{counted(counts.total + without_time, 'event')}{texts.matching('that match', query.text)}"
+        f"{texts.matching(counts.total + without_time, query.text)}"
         f" in {counted(len(buckets), interval)} (UTC)"
     )
     lines = [*_lines(buckets, interval, rows), *_left_out(counts.others, without_time)]

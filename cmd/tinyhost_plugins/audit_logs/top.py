@@ -54,7 +54,7 @@ def report(scan: Scan, query: Query, args: Mapping[str, Any], options: Options) 
     top = counts.top(rows)
     first = (
         f"Top {len(top)} of {counted(len(counts), 'value')} of {by},"
-        f" in {counted(total, 'event')}{texts.matching('that match', query.text)}"
+        f" in {texts.matching(total, query.text)}"
     )
     lines = texts.columns(
         ("#", "events", "%", by),

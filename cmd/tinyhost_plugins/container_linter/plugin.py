@@ -40,9 +40,7 @@ def build() -> Plugin:
         from .lint import lint
 
         text = _text(args, "content", options.max_characters)
-        limit = args.get("limit", options.limit)
-        if type(limit) is not int or limit < 1:
-            raise HandlerError("limit has to be a whole number from 1")
+        limit = _limit(args.get("limit"), options.limit)
         return report(_reading(lint, text, options), limit)
 
     def bootc(args: "Any", _context: ToolContext) -> str:
@@ -95,13 +93,24 @@ def _schema(properties: "dict[str, Any]", required: str) -> "dict[str, Any]":
 def _text(args: "Any", name: str, most: int) -> str:
     value = args.get(name) if type(args) is dict else None
     if type(value) is not str:
-        raise HandlerError(f"the argument {name} is missing: it has to be a text")
+        fault = "is missing" if value is None else "is of another type"
+        raise HandlerError(f"the argument {name} {fault}: it has to be a text")
     if len(value) > most:
         raise HandlerError(
             f"{name} has {len(value)} characters; at most {most} are read"
             " (the plugin's option maxCharacters)"
         )
     return value
+
+
+def _limit(value: "Any", default: int) -> int:
+    if value is None:
+        return default
+    # To JSON, 3.0 is a whole number.
+    whole = type(value) is int or (type(value) is float and value.is_integer())
+    if not whole or value < 1:
+        raise HandlerError("limit has to be a whole number from 1")
+    return int(value)
 
 
 def _reading(read: "Any", *args: "Any") -> "Any":

@@ -19,6 +19,11 @@ _FIX_FILE = (
 )
 # echo root:word | chpasswd
 _CHPASSWD = re.compile(r"""\becho\s+["']?[\w-]{1,40}:[^\s:|"'$]{1,200}["']?\s*\|\s*chpasswd\b""")
+# Keys in there are public: packages are checked with them.
+_KEYRINGS = (
+    *("/etc/apt/keyrings", "/etc/apt/trusted.gpg", "/usr/share/keyrings"),
+    *("/etc/pki/rpm-gpg", "/etc/apk/keys"),
+)
 _COMMANDS = ("RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "SHELL")
 
 
@@ -37,13 +42,18 @@ def _messages(step: Step) -> Iterator[str]:
             yield from _shaped(f'the value of LABEL "{shown(setting.name.text)}"', setting)
     elif step.name in _COMMANDS:
         yield from _in_text(f"the text of {step.name}", step.instruction.text)
+    elif step.name == "ADD":
+        yield from _in_text("the address of a source", step.instruction.text)
     for heredoc in step.instruction.heredocs:
         yield from _in_text(f"the here-document of {step.name}", heredoc.text)
 
 
 def _named(instruction: str, setting: Setting) -> Iterator[str]:
     name, value = setting.name.text, setting.value
-    if not is_secret_name(name) or (value is not None and is_plain_value(value.text)):
+    plain = value is not None and is_plain_value(value.text)
+    if instruction == "ARG" and value is not None and not value.text.strip():
+        plain = False  # an empty default says nothing of what is passed
+    if plain or not is_secret_name(name):
         yield from _shaped(f'the value of {instruction} "{shown(name)}"', setting)
     elif instruction == "ARG":
         yield f'ARG "{shown(name)}" takes a secret, and build arguments stay in the history'
@@ -70,10 +80,20 @@ def files(file: Containerfile, _options: Options) -> Iterator[Finding]:
     for step in file.steps():
         if step.name not in ("ADD", "COPY"):
             continue
-        for number, word in enumerate(step.words, 1):
-            if is_secret_file(word.text, target=number == len(step.words)):
-                message = (
-                    f'{step.name} puts "{shown(word.text)}" into the image, a file for secrets'
-                )
-                yield Finding(ERROR, step.line, FILE, message, _FIX_FILE)
-                break
+        if path := _secret_file(step):
+            message = f'{step.name} puts "{shown(path)}" into the image, a file for secrets'
+            yield Finding(ERROR, step.line, FILE, message, _FIX_FILE)
+
+
+def _secret_file(step: Step) -> str:
+    """The first file of an ADD or COPY that is made for secrets, "" for none."""
+    *sources, target = [word.text for word in step.words]
+    if target.startswith(_KEYRINGS):
+        return ""
+    # What can be fetched from an address is no secret.
+    fetched = [source for source in sources if "://" in source]
+    found = next(filter(is_secret_file, (s for s in sources if s not in fetched)), "")
+    name = target.rpartition("/")[2]
+    if found or any(source.endswith(f"/{name}") for source in fetched):
+        return found
+    return target if is_secret_file(target, target=True) else ""

@@ -34,7 +34,8 @@ def is_secret_file(path: str, *, target: bool = False) -> bool:
 
     target: the name is where something is copied to, and a folder such as .ssh says nothing.
     """
-    path = path.replace("\\", "/").rstrip("/").lower()[-400:]
+    # COPY .env* ./ copies .env where there is one.
+    path = path.replace("\\", "/").rstrip("/*?").lower()[-400:]
     name = path.rpartition("/")[2]
     if _HARMLESS.match(name):
         return False

@@ -64,6 +64,8 @@ _STACKS = {
 }
 _SIZES = {_MINIMAL: "minimal", _MICRO: "micro"}
 _WORD = re.compile(r"\.?[a-z0-9]+(?:\.[a-z0-9]+)*(?:\+\+|#)?")
+_ADDED = re.compile(r"(?:\d+(?:\.\d+)*|\.?js)$")
+_MICROSERVICE = re.compile(r"\bmicro[ -](?=service)")
 # Words that are also English, or begin another word, do not outweigh a plain one.
 _WEAK = frozenset(("go", "c", "init", "express", "spring"))
 _NOT_GO = frozenset(("to", "will", "can", "must", "should", "lets", "s"))
@@ -103,10 +105,12 @@ def _matching(text: str) -> list[Image]:
 
 def _words(text: str) -> set[str]:
     """The words of a text, without those that are not meant as names."""
-    ordered = _WORD.findall(text.replace("micro-service", "microservice"))
+    ordered = _WORD.findall(_MICROSERVICE.sub("microservice", text))
     before = ["", *ordered]
-    return {
+    named = {
         word
         for word, last in zip(ordered, before, strict=False)
         if not (word == "go" and last in _NOT_GO)
     }
+    # java11, python3.12, vue.js
+    return named | {bare for word in named if len(bare := _ADDED.sub("", word)) > 1}

@@ -79,6 +79,8 @@ _RULES: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     RAFT: (("raft:", "error"), ("raft:", "failed")),
 }
+# A client that has connected and gone without a word: kubelet's probes do so every few seconds.
+_PROBES = ("rejected connection EOF", '(error "EOF"')
 # Lines around a defragmentation that tell of the same one.
 _DEFRAG_ECHO = ("starting defragment", "defragmenting", "finished defragment")
 _BAD = ("error", "fatal", "panic", "dpanic")
@@ -101,6 +103,8 @@ NEEDLES = (
 def classify(line: Line) -> tuple[str, ...]:
     """All classes of a line, those of EVENTS first."""
     text = line.text
+    if "rejected connection" in text and any(probe in text for probe in _PROBES):
+        return ()
     found = [name for name, rows in _RULES.items() if any(_has(text, row) for row in rows)]
     if OVERLOAD in found and NETWORK in found:
         # A leader that is too busy to send its heartbeats is no matter of the network.

@@ -112,7 +112,7 @@ def _alarms(state: State) -> list[Finding]:
     if ALARMS not in state.documents:
         return []
     alarms = [
-        f"{_ALARM_NAMES.get(row.get('alarm', 0), row.get('alarm'))} on {_hex(row.get('memberID'))}"
+        f"{alarm_name(row.get('alarm', 0))} on {_hex(row.get('memberID'))}"
         for row in state.rows(ALARMS, "alarms")
     ]
     return [Finding(CRITICAL if alarms else OK, "alarms", ", ".join(alarms) or "none")]
@@ -137,7 +137,7 @@ def _status(state: State) -> list[Finding]:
     rows = [row for row in map(_status_of, state.rows(STATUS)) if row]
     if not rows:
         return []
-    leaders = {row.get("leader", 0) for row in rows}
+    leaders = {_number(row.get("leader")) for row in rows}
     found = []
     if leaders == {0}:
         found.append(Finding(CRITICAL, "leader", "none"))
@@ -169,15 +169,15 @@ def _sizes(rows: list[dict[str, Any]]) -> list[Finding]:
 def members_table(state: State) -> str:
     """Members and endpoints beside each other; "" when there is nothing to show."""
     rows = state.rows(STATUS)
-    names = {row.get("ID"): row.get("name") for row in state.rows(MEMBERS, "members")}
+    names = {_number(row.get("ID")): row.get("name") for row in state.rows(MEMBERS, "members")}
     lines = []
     for row in rows:
         status = _status_of(row)
-        me = _header(status).get("member_id")
+        me = _number(_header(status).get("member_id"))
         lines.append(
             (
                 row.get("Endpoint"),
-                names.get(me) or _hex(me),
+                (me and names.get(me)) or _hex(me or None),
                 status.get("version"),
                 texts.size(_number(status.get("dbSize"))),
                 texts.size(_number(status.get("dbSizeInUse"))),

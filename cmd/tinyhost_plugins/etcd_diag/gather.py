@@ -12,6 +12,8 @@ from tinyhost_sdk import HandlerError
 from .._shared.must_gather_roots import MARKS, roots, subfolders
 
 _PODS = Path("namespaces", "openshift-etcd", "pods")
+# Beside each member is a pod that only keeps its node from being drained too early.
+_GUARD, _CONTAINER = "etcd-guard-", "etcd"
 _MOST_FILES = 5000
 
 
@@ -48,11 +50,11 @@ def find_root(path: Path) -> Path:
 
 
 def log_files(root: Path) -> list[LogFile]:
-    """The logs of the pods whose names begin with "etcd-": by pod, container, oldest first."""
+    """The logs of etcd's members, pods named "etcd-NODE": by pod, container, oldest first."""
     found: list[LogFile] = []
     pods = root / _PODS
     for pod in sorted(subfolders(pods)):
-        if not pod.name.startswith("etcd-"):
+        if not _is_member(pod):
             continue
         for folder, _, names in os.walk(pod):
             container = "/".join(Path(folder).relative_to(pod).parts[:1])
@@ -66,13 +68,20 @@ def log_files(root: Path) -> list[LogFile]:
     return sorted(found[:_MOST_FILES], key=_order)
 
 
+def _is_member(pod: Path) -> bool:
+    # A node's own name may begin with "guard-".
+    is_guard = pod.name.startswith(_GUARD) and not _is_folder(pod / _CONTAINER)
+    return pod.name.startswith("etcd-") and not is_guard
+
+
 def _order(file: LogFile) -> tuple[str, str, bool, str]:
     return file.pod, file.container, file.path.name.startswith("current"), str(file.path)
 
 
 def _is_log(name: str) -> bool:
-    name = name.lower().removesuffix(".gz")
-    return name.endswith(".log") or "journal" in name or name.startswith("log")
+    # The rotated ones of kubelet are called "0.log.20260501-101112.gz".
+    name = name.lower()
+    return ".log" in name or "journal" in name or name.startswith("log")
 
 
 def _is_folder(path: Path) -> bool:

@@ -69,7 +69,8 @@ def _log_findings(logs: Logs) -> list[Finding]:
         if classes.LEADER in event.classes:
             leaders.add(event.text)
     counts[classes.LEADER] = leaders.changes()
-    return [
+    unread = [Finding(WARN, "logs", why)] if (why := logs.unread()) else []
+    return unread + [
         Finding(_rating(counts[name], warn, critical), title, f"{counts[name]:,}")
         for name, (title, warn, critical) in _THRESHOLDS.items()
     ]

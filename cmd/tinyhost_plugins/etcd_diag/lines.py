@@ -16,6 +16,8 @@ from . import durations
 _PREFIX = re.compile(
     r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)(?: |$)"
 )
+# What the container runtime puts behind the time, in files from the node: "F" is a whole line.
+_STREAM = re.compile(r"(?:stdout|stderr) [FP] ")
 _CAPNSLOG = re.compile(r"([A-Z]) \| ")
 _KLOG = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d{1,6})")
 _LEVELS = {"C": "fatal", "D": "debug", "E": "error", "F": "fatal", "I": "info", "N": "info"}
@@ -46,6 +48,7 @@ def parse(raw: str, year: int) -> Line:
     time, rest = None, raw
     if found := _PREFIX.match(raw):
         time, rest = _time(found[1]), raw[found.end() :]
+        rest = _STREAM.sub("", rest, 1) if rest[:3] == "std" else rest
     brace = rest.find('{"')
     if brace >= 0 and (line := _json(rest[brace:], time)) is not None:
         return line

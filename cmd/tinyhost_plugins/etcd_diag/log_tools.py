@@ -59,6 +59,12 @@ class Logs:
             " namespaces/openshift-etcd/pods/etcd-NODE/"
         )
 
+    def unread(self) -> str:
+        """Why the logs do not tell all, once they were gone through; "" when they do."""
+        if self.scan.notes:
+            return "not all of them could be read; see the notes below"
+        return "" if self.scan.lines else "there is no line in them"
+
     def about(self) -> str:
         """What was read, in a line; then what was not."""
         scan = self.scan
@@ -90,7 +96,7 @@ def stats(logs: Logs) -> str:
     lines = [
         f"{texts.counted(counts[classes.SLOW_APPLY], 'slow apply', 'slow applies')},"
         f" {texts.counted(counts[classes.SLOW_FSYNC], 'slow fsync')},"
-        f" {texts.counted(counts[classes.COMPACTION], 'compaction')}; times in ms",
+        f" {texts.counted(counts[classes.COMPACTION], 'compaction')}; times in ms{_but(logs)}",
         "",
         table(headers, rows),
     ]
@@ -129,7 +135,7 @@ def errors(logs: Logs, most: int) -> str:
     total = sum(found.count for found in recent.values())
     share = _share({name: min(found.count, most) for name, found in recent.items()}, most)
     shown = sum(share.values())
-    lines = [_errors_head(total, shown, recent)]
+    lines = [_errors_head(total, shown, recent) + _but(logs)]
     for name, found in recent.items():
         if found.count:
             lines += ["", f"{classes.ERRORS[name]}: {found.count:,}"]
@@ -204,9 +210,11 @@ def timeline(logs: Logs, most: int, only: str) -> str:
         left -= len(newest)
     chosen.sort(key=lambda pair: pair[1].key())
     if not total:
-        return "\n".join((f"no events{f' of the class {only}' if only else ''}", "", logs.about()))
+        of_class = f" of the class {only}" if only else ""
+        return "\n".join((f"no events{of_class}{_but(logs)}", "", logs.about()))
     lines = [
-        f"{texts.counted(total, 'event')}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}",
+        f"{texts.counted(total, 'event')}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}"
+        + _but(logs),
         "",
         *(
             f"{stamp(event.time)} {name:<20}{_pad(event.pod)}{cell(event.shown, _DETAIL)}"
@@ -238,7 +246,7 @@ def compare(logs: Logs) -> str:
     rows = [(pod, *(counts[pod][name] for name in _COLUMNS.values())) for pod in pods]
     maxima = [(pod, *(_maximum(slowest[pod], name) for name in _TIMED)) for pod in pods]
     lines = [
-        f"{texts.counted(len(pods), 'pod')}, {texts.counted(len(outliers), 'outlier')}",
+        f"{texts.counted(len(pods), 'pod')}, {texts.counted(len(outliers), 'outlier')}{_but(logs)}",
         *(f"outlier: {outlier}" for outlier in outliers),
         "",
         table(("POD", *_COLUMNS), rows),
@@ -263,6 +271,11 @@ def _outliers(counts: dict[str, Counter[str]]) -> list[str]:
 
 def _maximum(slowest: dict[str, float], name: str) -> str:
     return text.milliseconds(slowest[name]) if name in slowest else "-"
+
+
+def _but(logs: Logs) -> str:
+    """For the first line: logs that were not read may hold what it says there is none of."""
+    return "; not all logs could be read" if logs.scan.notes else ""
 
 
 def _line(event: Event) -> str:

@@ -21,10 +21,11 @@ def answer(configs: list[RouterConfig], view: View, options: Options, text: str)
     distinct = {proxy.name: proxy for chosen in shown.values() for proxy in chosen}
     empty = sum(1 for proxy in distinct.values() if app_backend(proxy) and not proxy.servers)
     with_text = f" with {line(text, 100)!r} in the name" if text else ""
+    servers = f", {empty or 'none'} for routes without servers" if distinct else ""
     report = Report(
         view,
         f"{counted(len(distinct), 'backend')}{with_text} in"
-        f" {counted(len(configs), 'configuration')}, {empty or 'none'} for routes without servers",
+        f" {counted(len(configs), 'configuration')}{servers}",
     )
     seen: dict[bytes, str] = {}
     for config in configs:

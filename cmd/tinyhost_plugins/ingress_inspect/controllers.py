@@ -19,6 +19,8 @@ _BAD_WHEN_FALSE = (
     *("DeploymentReplicasMinAvailable", "DeploymentReplicasAllAvailable"),
     *("LoadBalancerReady", "DNSReady", "CanaryChecksSucceeding", "Upgradeable"),
 )
+# Its status is Unknown when the person wants to make the DNS records, which is no fault.
+_NOT_MANAGED = ("DNSReady", "UnmanagedDNS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Controller:
 
 def is_bad(condition: Condition) -> bool:
     """Whether a condition says that something is wrong with the controller."""
+    if (condition.kind, condition.reason) == _NOT_MANAGED:
+        return False
     if condition.kind in _BAD_WHEN_TRUE:
         return condition.status != "False"
     return condition.kind in _BAD_WHEN_FALSE and condition.status != "True"

@@ -91,6 +91,9 @@ def _issues(mg: MustGather, ingress: Ingress, options: Options, pace: Pace) -> I
         yield from _controller(controller)
     if not ingress.configs:
         yield WARNING, no_config()
+    else:
+        for said in ingress.findings.unseen:
+            yield WARNING, f"Not compared: {said}"
     yield from _timeouts(ingress.configs, options)
     yield from _findings(ingress)
     for certificate in ingress.certificates:

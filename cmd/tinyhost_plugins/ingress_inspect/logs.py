@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from .._shared.must_gather import MustGather, MustGatherError
 from .._shared.texts import line
 from .options import Options
 from .pace import Pace
 
-_PLACE = "namespaces/openshift-ingress/pods/router-*/**/*.log"
+_PLACE = "namespaces/openshift-ingress/pods/router-*/**/*.log*"
+_ENDINGS = (".log", ".log.gz")
 _MOST_FILES = 200
 _LONGEST = 4096
+# A packed log has no end that could be read alone. So many times as much is read of its beginning.
+_GZIP, _PACKED = b"\x1f\x8b", 64
 _WORDS = re.compile(rb"error|failed|panic|fatal", re.IGNORECASE)
 # The severity of a line of the router's own, after the time that a container's log begins with.
 _SEVERITY = re.compile(rb"(?:\d{4}-\S{1,40} )?([IWEF])\d{4} \d\d:\d\d:\d\d")
@@ -33,7 +38,8 @@ class LogErrors:
 
 def read_logs(mg: MustGather, options: Options, pace: Pace) -> Iterator[LogErrors]:
     """The logs, by path. What is not read is noted among the must-gather's faults."""
-    for number, found in enumerate(mg.find(_PLACE)):
+    logs = (found for found in mg.find(_PLACE) if found.name.endswith(_ENDINGS))
+    for number, found in enumerate(logs):
         path = mg.relative(found)
         if number >= _MOST_FILES:
             mg.tree.note(path, f"over {_MOST_FILES} logs of routers")
@@ -45,14 +51,19 @@ def read_logs(mg: MustGather, options: Options, pace: Pace) -> Iterator[LogError
             mg.tree.note(path, str(error).removeprefix(f"{path} "))
         except OSError as error:
             mg.tree.note(path, error.strerror or "it cannot be read")
+        except (EOFError, zlib.error) as error:
+            mg.tree.note(path, f"it is damaged: {error}")
 
 
 def _read(mg: MustGather, path: str, most: int, pace: Pace) -> LogErrors:
-    errors, last = 0, b""
+    errors, last, start = 0, b"", 0
     with mg.open(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        start = max(size - most, 0)
-        file.seek(start)
+        if file.read(len(_GZIP)) == _GZIP:
+            file.seek(0)
+            file, most = cast("BinaryIO", gzip.GzipFile(fileobj=file)), most * _PACKED
+        else:
+            start = max(os.fstat(file.fileno()).st_size - most, 0)
+            file.seek(start)
         if start:
             _skip_line(file, most)
         for entry in pace.paced(_lines(file, most)):

@@ -22,7 +22,8 @@ class Findings:
 
     missing: an admitted route without a backend. stale: a backend without an admitted route.
     misconfigured: a backend that does not serve its route. rejected: a route that a router refuses.
-    unclaimed: a route that no router has looked at. unjudged: what could not be compared, and why.
+    unclaimed: a route that no router has looked at. unjudged: what could not be compared, and why;
+    unseen is the part of it that is about routes, and uncompared how many routes these are.
     """
 
     routes: int = 0
@@ -33,6 +34,8 @@ class Findings:
     rejected: list[str] = field(default_factory=list)
     unclaimed: list[str] = field(default_factory=list)
     unjudged: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    uncompared: int = 0
 
     @property
     def lists(self) -> list[tuple[str, str, list[str]]]:
@@ -99,6 +102,7 @@ class _Check:
 
     def _look_for_routes(self) -> None:
         without_config: dict[str, int] = defaultdict(int)
+        uncompared = set()
         for route in self._routes:
             if not any(entry.status for entry in route.admissions):
                 self._unclaimed(route)
@@ -107,15 +111,18 @@ class _Check:
                     pods = self._pods_of(entry.router)
                     if pods is None:
                         without_config[entry.router] += 1
+                        uncompared.add(route.key)
                     else:
                         self._look_for(route, entry.router, pods)
                 elif entry.status:
                     self._found.rejected.append(f"{route.text} by {_router(entry)}")
         for router, count in sorted(without_config.items()):
-            self._found.unjudged.append(
+            self._found.unseen.append(
                 f"{counted(count, 'route')} admitted by {router or '(no name)'}: no HAProxy"
                 " configuration of it has been gathered"
             )
+        self._found.unjudged += self._found.unseen
+        self._found.uncompared = len(uncompared)
 
     def _pods_of(self, router: str) -> list[dict[str, list[AppBackend]]] | None:
         """The configurations in which a router's routes have to be: its own, else those of which

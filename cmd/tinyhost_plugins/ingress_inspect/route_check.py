@@ -43,8 +43,15 @@ def _first(
         return f"Routes cannot be checked: {no_config()}"
     if not routes and not found.stale:
         return f"No routes{where} have been gathered, so there is nothing to check."
-    issues = ", ".join(counts(found))
-    return f"Routes and backends{where}: {issues}" if issues else f"No issues with routes{where}."
+    issues, rest = ", ".join(counts(found)), f"{counted(found.uncompared, 'route')} not compared"
+    if issues:
+        more = f"; {rest}" if found.uncompared else ""
+        return f"Routes and backends{where}: {issues}{more}"
+    if not found.uncompared:
+        return f"No issues with routes{where}."
+    if found.uncompared < len(routes):
+        return f"No issues with the other routes{where}; {rest}"
+    return f"Routes{where} cannot be checked: no configuration of their routers has been gathered."
 
 
 def no_config() -> str:

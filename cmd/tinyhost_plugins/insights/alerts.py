@@ -22,6 +22,8 @@ _ORDER = ("critical", "warning", "info", "none")
 # What tells two alerts of a name apart.
 _TELLING = ("namespace", "node", "pod", "container", "job", "service", "instance", "name", "reason")
 _KEYS = ("alerts", "items", "data")
+# Here a message is shown whole, unless it is a flood; elsewhere it is one of many things.
+_LONG = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,25 @@ class Alert:
 def read_alerts(loaded: Loaded) -> list[Alert]:
     """All alerts, the worst first; those in config/metrics only when no file has them."""
     found = [_alert(raw, name) for name in (*_FILES, SILENCED) for raw in _listed(loaded, name)]
-    if not any(name in loaded.content for name in _FILES):
+    if not any(name in loaded.content and name not in loaded.faults for name in _FILES):
         found += [
             _alert({"labels": sample.labels}, _METRICS)
             for sample in samples(loaded, "ALERTS")
             if sample.labels.get("alertstate") != "pending"
         ]
     return sorted(found, key=lambda a: (*rank(a.severity), a.name, a.line()))
+
+
+def not_known(loaded: Loaded, found: list[Alert]) -> str:
+    """Why the archive does not tell which alerts fire, "" when it does. found: all its alerts."""
+    broken = [name for name in _FILES if name in loaded.faults]
+    if any(alert.firing for alert in found):
+        return ""
+    if broken:
+        return f"It is not known which alerts fire: {broken[0]} cannot be read."
+    if not any(name in loaded.content for name in (*_FILES, SILENCED)):
+        return f"This archive has no alerts: neither {_FILES[0]} nor {SILENCED}."
+    return ""
 
 
 def rank(severity: str) -> tuple[int, str]:
@@ -110,21 +124,19 @@ def answer(loaded: Loaded, view: View, severity: str) -> str:
     chosen = [alert for alert in found if not wanted or alert.severity == wanted]
     firing = [alert for alert in chosen if alert.firing]
     others = [alert for alert in chosen if not alert.firing]
-    report = Report(loaded, view, _first(loaded, firing, len(chosen) - len(firing), wanted))
+    first = not_known(loaded, found) or _first(firing, len(others), wanted)
+    report = Report(loaded, view, first)
     if wanted and not chosen and found:
         report.add(f"There are alerts of other severities: {count_severities(found)}")
     for title, group in (("", firing), (" (silenced or not firing)", others)):
         for key in sorted({alert.severity for alert in group}, key=rank):
-            lines = [f"- {alert.line()}" for alert in group if alert.severity == key]
+            lines = [f"- {alert.line(_LONG)}" for alert in group if alert.severity == key]
             report.section(f"{line(key, 40)}{title}: {len(lines)}")
             report.list(lines)
     return report.text()
 
 
-def _first(loaded: Loaded, firing: list[Alert], others: int, wanted: str) -> str:
-    sources = [name for name in (*_FILES, SILENCED) if name in loaded.content]
-    if not sources and not firing:
-        return f"This archive has no alerts: neither {_FILES[0]} nor {SILENCED}."
+def _first(firing: list[Alert], others: int, wanted: str) -> str:
     of = f" of severity {line(wanted, 40)}" if wanted else ""
     counts = f" ({count_severities(firing)})" if firing and not wanted else ""
     more = f", {others} silenced or not firing" if others else ""

@@ -102,13 +102,22 @@ def _pod_rows(pods: list[Pod]) -> Iterator[tuple[object, ...]]:
 
 def _counters(report: Report, loaded: Loaded) -> None:
     rows = [
-        (name, sample.labels.get("pod") or sample.labels.get("instance", "?"), f"{sample.value:g}")
+        (
+            name,
+            sample.labels.get("pod") or sample.labels.get("instance", "?"),
+            _figure(sample.value),
+        )
         for name in _COUNTERS
         for sample in samples(loaded, name)
     ]
     if rows:
         report.section("Counters since each member started (config/metrics)")
         report.table(("METRIC", "POD", "VALUE"), sorted(rows))
+
+
+def _figure(value: float) -> str:
+    """All digits of a count, which "g" would round to six."""
+    return f"{value:.0f}" if value.is_integer() else f"{value:g}"
 
 
 def _alerts(loaded: Loaded) -> Iterator[str]:

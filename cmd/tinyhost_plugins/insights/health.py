@@ -18,7 +18,7 @@ from .operators import count_states, read_operators
 from .pods import read_pods
 from .report import Report
 from .storage import storage_troubles
-from .summary import gather_troubles, version_text, version_troubles
+from .summary import cluster_version, gather_troubles, version_text, version_troubles
 
 CRITICAL, WARNING = "critical", "warning"
 _OFTEN = 10
@@ -37,9 +37,10 @@ def answer(loaded: Loaded, view: View) -> str:
     first = (
         f"{counted(len(found), 'issue')}: {counts[CRITICAL]} critical, {counts[WARNING]} warning"
     )
-    report = Report(loaded, view, first if found else "No issues found in this archive.")
-    report.add(version_text(loaded))
     nodes, operators = read_nodes(loaded), read_operators(loaded)
+    tells = bool(cluster_version(loaded) or nodes or operators)
+    report = Report(loaded, view, first if found else _nothing(loaded, tells))
+    report.add(version_text(loaded))
     report.add(count_roles(nodes) if nodes else "no nodes in the archive")
     report.add(count_states(operators) if operators else "no cluster operators in the archive")
     for severity in (CRITICAL, WARNING):
@@ -48,6 +49,15 @@ def answer(loaded: Loaded, view: View) -> str:
             report.section(f"{severity}: {len(lines)}")
             report.list(lines)
     return report.text()
+
+
+def _nothing(loaded: Loaded, tells: bool) -> str:
+    """What is said when there are no issues. tells: whether it has a version, nodes or operators."""
+    if not tells:
+        return "Too little can be read of this archive to tell whether there are issues."
+    if loaded.faults or loaded.left_out:
+        return "No issues found in what could be read of this archive."
+    return "No issues found in this archive."
 
 
 def issues(loaded: Loaded) -> Iterator[tuple[str, str]]:

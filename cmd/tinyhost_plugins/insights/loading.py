@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ _FILES = frozenset(
         *("storageclass.json", "storageclasses.json"),
     )
 ) | {"insights-operator/gathers.json", "monitoring/alerts/alerts.json"}
+# Where archives lie below a folder, from the folder of a must-gather on.
+_PLACES = ("*", "*/*", "insights-data/*/*", "*/insights-data/*/*")
+_MOST_LOOKED_AT = 10_000
 
 
 class NotAnArchive(ArchiveError):
@@ -177,10 +181,17 @@ def _rebase(table: dict[str, Any], root: str) -> None:
 
 def _about_folder(path: Path) -> str:
     try:
-        inside = sorted(entry.name for entry in path.iterdir())
+        next(path.iterdir(), None)
     except OSError as error:
         return f"{path} cannot be read: {error.strerror}"
-    archives = [name for name in inside if name.endswith((".tar.gz", ".tgz", ".tar", ".zip"))]
+    archives = sorted(
+        {
+            str(found.relative_to(path))
+            for place in _PLACES
+            for found in islice(path.glob(place), _MOST_LOOKED_AT)
+            if found.name.endswith((".tar.gz", ".tgz", ".tar", ".zip"))
+        }
+    )
     if archives:
         return f"{path} is a folder; it holds {', '.join(archives[:10])}: give the path of one"
     return f"{path} is a folder; give the path of the archive itself, insights-....tar.gz"

@@ -9,7 +9,7 @@ from typing import Any
 from .._shared.conditions import condition
 from .._shared.report import View
 from .._shared.texts import counted, line
-from .alerts import count_severities, read_alerts
+from .alerts import count_severities, not_known, read_alerts
 from .loading import Loaded
 from .nodes import count_roles, read_nodes, read_pools
 from .objects import conditions, get, mapping, objects, text
@@ -100,8 +100,8 @@ def _facts(loaded: Loaded, version: dict[str, Any]) -> Iterator[tuple[str, str]]
     services = found.get("serviceNetwork")
     blocks += [str(block) for block in services] if isinstance(services, list) else []
     yield "Network", " ".join([text(found, "networkType"), *blocks]).strip()
-    other = loaded.text("config/id").strip()
-    if other and other != text(version, "spec", "clusterID"):
+    other, known = loaded.text("config/id").strip(), text(version, "spec", "clusterID")
+    if other and known and other != known:
         yield "config/id differs", f"{other}; parts may be of different clusters"
     beats = max((node.heartbeat for node in read_nodes(loaded)), default="")
     yield "Last node heartbeat", beats
@@ -119,8 +119,9 @@ def _states(loaded: Loaded) -> Iterator[str]:
     phases = Counter(pod.phase or "unknown" for pod in pods)
     by_phase = ", ".join(f"{count} {phase}" for phase, count in sorted(phases.items()))
     yield line(f"{len(pods)} pods gathered ({by_phase})" if pods else "no pods in the archive")
-    yield f"{counted(len(firing), 'alert fires', 'alerts fire')}" + (
-        f": {count_severities(firing)}" if firing else ""
+    yield not_known(loaded, alerts) or (
+        f"{counted(len(firing), 'alert fires', 'alerts fire')}"
+        + (f": {count_severities(firing)}" if firing else "")
     )
 
 
@@ -145,7 +146,9 @@ def _history(version: dict[str, Any]) -> list[str]:
 
 def after_loading(loaded: Loaded, view: View) -> str:
     """insights_use: what has been found."""
-    first = f"Loaded {loaded.path.name}: {version_text(loaded)}, {len(loaded.sizes)} files"
+    first = (
+        f"Loaded {loaded.path.name}: {version_text(loaded)}, {counted(len(loaded.sizes), 'file')}"
+    )
     report = Report(loaded, view, first)
     report.add(f"Cluster: {cluster_id(loaded) or 'no id in the archive'}")
     where = f"below {line(loaded.root.rstrip('/'))} in the archive" if loaded.root else "at its top"

@@ -29,7 +29,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _PLACED = re.compile(
-    r"(?<!\S)(?:-u|--user)[ =][\"']?[\w.@\-]{1,64}+:(?P<user>[^\s\"'$]{1,256}+)"
+    r"(?<!\S)(?:-u(?P<gap>[ =]?)|--user[ =])[\"']?(?P<who>[\w.@\-]{1,64}+):(?P<user>[^\s\"'$]{1,256}+)"
     r"|(?<!\S)sshpass -p ?[\"']?(?P<ssh>[^\s\"'$]{1,256}+)"
     r"|^[ \t]{0,8}(?:requirepass|masterauth)[ \t]{1,8}[\"']?(?P<redis>[^\s\"'$]{1,256}+)"
     r"|(?i:\b(?:identified by|with (?:encrypted )?password|set password) '(?P<sql>[^'\r\n]{1,256}+))"
@@ -52,11 +52,16 @@ _PASSED = re.compile(
     r"(?P<open>[\"'])(?P<name>[\w.\-]{1,128}+)(?P=open),[ \t]{0,8}"
     r"(?P<quote>[\"'])(?P<value>[^\"'\r\n]{4,4096}+)(?P=quote)"
 )
+# Where "-u a:b" is said of a user and a group.
+_RUNS = re.compile(r"\b(?:docker|podman|nerdctl|buildah|crictl|ps|chroot|setpriv|exec) ")
+_BEFORE = 400  # characters of a line that are looked at
 # Functions around a text that is written out.
 _WRAPPER = re.compile(r"(?:\[\](?:byte|rune)|SecretStr|SecretBytes|(?:new )?String|string|Some)\(")
 _OPENING = re.compile(r"[rRbBuU]{0,2}(?P<quote>\\{0,6}[\"'`])")
+# A quote within is escaped, or doubled as in YAML and SQL.
 _IN_QUOTES = {
-    quote: re.compile(rf"[^{quote}\\\r\n]*+(?:\\.[^{quote}\\\r\n]*+)*+") for quote in "\"'`"
+    quote: re.compile(rf"[^{quote}\\\r\n]*+(?:(?:\\.|{twice})[^{quote}\\\r\n]*+)*+")
+    for quote, twice in (('"', '""'), ("'", "''"), ("`", r"\\."))
 }
 # An ampersand ends it only before the next NAME= of a query, or as && of a shell.
 _BARE = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]\\]|&(?!&|[\w.\-%]{0,64}+=)){1,4096}+")
@@ -118,8 +123,23 @@ def _sentences(text: str) -> Iterator[Span]:
             yield Span(*found.span("value"), "password", NAMED)
     for found in _PLACED.finditer(text):
         assert found.lastgroup is not None
+        if found["who"] and not _is_login(text, found):
+            continue
         if values.whole(found[found.lastgroup], _PASSWORD, ""):
             yield Span(*found.span(found.lastgroup), "password", NAMED)
+
+
+def _is_login(text: str, found: re.Match[str]) -> bool:
+    """Whether "-u a:b" says how to log in, and not as whom something runs, as in containers."""
+    first = max(found.start() - _BEFORE, 0)
+    before = text[max(first, text.rfind("\n", first, found.start()) + 1) : found.start()]
+    if "curl" in before:
+        return True
+    who, group = found["who"], found["user"].rstrip("\\,;)")
+    # Without a blank it may be another option, such as -url:x.
+    return not (
+        found["gap"] == "" or who == group or (who + group).isdigit() or _RUNS.search(before)
+    )
 
 
 def _flags(text: str, more: frozenset[str]) -> Iterator[Span]:
@@ -164,6 +184,8 @@ def _quoted(text: str, opening: re.Match[str], kind: Kind, name: str) -> Iterato
         last = line.end() if line else start
         end = last if end < 0 or end > last else end
     value = text[start:end]
+    if not value.strip(quote[-1:]):
+        return  # three quotes open a text of several lines
     if text[end : end + 1] != quote[-1:] and value[:1] in (")", "]", "}", ",", ";"):
         return  # this quote ends a text, such as "Password: ", and begins none
     if values.quoted(value, kind, name):

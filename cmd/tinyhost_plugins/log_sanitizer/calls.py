@@ -27,7 +27,14 @@ def before(
                 ' so they are not checked. Pass a file, or raise its option "maxCharacters".'
             )
         return None
-    masked, counts = sanitize(event.tool_args, _rules(options))
+    try:
+        masked, counts = sanitize(event.tool_args, _rules(options))
+    except Exception:
+        # An error keeps the tool from running, and for a note that would be too much.
+        if options.args in (DENY, MASK):
+            raise
+        traceback.print_exc()
+        return None
     if not counts:
         return None
     if options.args == DENY:

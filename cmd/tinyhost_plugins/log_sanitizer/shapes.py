@@ -32,7 +32,10 @@ _SHAPES = {
     "databricks-token": r"dapi[0-9a-f]{32}(?:-\d)?+",
     "gitlab-token": (r"gl(?:pat|dt|rt|ft|soat|cbt|ptt|imt|agent|oas|ffct|wt)-[\w\-.]{20,1100}+"),
     "jwt": r"eyJ[\w\-]{8,8000}+\.[\w\-]{8,16000}+(?:\.[\w\-]{0,4000}+){0,3}",
-    "password-hash": r"(?:\$(?:2[abxy]?|5|6|7|y|gy)\$|\$argon2(?:id|i|d)\$)[\w$./=,+\-]{30,400}+",
+    "password-hash": (
+        r"(?:(?:\$(?:2[abxy]?|5|6|7|y|gy)\$|\$argon2(?:id|i|d)\$)[\w$./=,+\-]{30,400}+"
+        r"|\$(?:1|apr1)\$[\w./]{1,8}+\$[\w./]{22}(?![\w./$]))"
+    ),
 }
 # A token does not begin inside a word.
 _SHAPE = re.compile(

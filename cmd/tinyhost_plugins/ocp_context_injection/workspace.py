@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from contextlib import suppress
@@ -35,6 +36,9 @@ class Workspace:
         with self._lock:
             if self._closed:
                 raise OcError("the plugin is being stopped")
+            # Folders of logins and of temporary files are cleared now and then.
+            if self._folder is not None and not _is_own(self._folder):
+                self._let_go()
             if self._folder is None:
                 try:
                     parent = _parent()
@@ -42,14 +46,17 @@ class Workspace:
                     self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
                     self._in_use = _claim(self._folder)
                 except OSError as error:
-                    raise OcError(f"there is no room for files: {error}") from None
+                    raise _no_room(error) from None
             return self._folder
 
     @property
     def scratch(self) -> str:
         """A folder for what oc keeps. Raises OcError."""
         folder = self.folder / "oc"
-        folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise _no_room(error) from None
         return str(folder)
 
     def fresh(self) -> Path:
@@ -76,9 +83,16 @@ class Workspace:
             self._closed = True
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
-            if self._in_use >= 0:
-                os.close(self._in_use)
-            self._folder, self._in_use = None, -1
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._in_use >= 0:
+            os.close(self._in_use)
+        self._folder, self._in_use = None, -1
+
+
+def _no_room(error: OSError) -> OcError:
+    return OcError(f"there is no room for files: {error}")
 
 
 def _parent() -> Path:
@@ -86,6 +100,15 @@ def _parent() -> Path:
     named = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
     usable = named.is_absolute() and os.access(named, os.W_OK | os.X_OK)
     return named if usable else Path(tempfile.gettempdir())
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether the folder is still there, and not another one that somebody put in its place."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _claim(folder: Path) -> int:

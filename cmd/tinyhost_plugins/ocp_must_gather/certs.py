@@ -19,9 +19,13 @@ OK, EXPIRING, EXPIRED, EARLY = "OK", "EXPIRING", "EXPIRED", "NOT YET VALID"
 
 @dataclass(slots=True)
 class Place:
-    """A certificate and where it is: one certificate may be in many places."""
+    """A certificate and where it is: one certificate may be in many places.
+
+    is_in_secret: whether one of them is a Secret, so that it is somebody's own.
+    """
 
     certificate: Certificate
+    is_in_secret: bool
     sources: list[str] = field(default_factory=list)
 
 
@@ -57,13 +61,14 @@ def read_certificates(ask: Ask) -> Found:
     gathered = ask.mg.gathered()
     found = Found(gathered or datetime.now(UTC), gathered is not None)
     known: dict[str, Place | None] = {}
-    for resource, key, data in _values(ask, found):
+    # Those of Secrets come first.
+    for is_secret, resource, key, data in _values(ask, found):
         source = f"{resource.namespace}/{resource.name}/{key}"
         for der in pem_blocks(data):
             name = fingerprint(der)
             if name not in known:
                 certificate = decode(der)
-                known[name] = Place(certificate) if certificate else None
+                known[name] = Place(certificate, is_secret) if certificate else None
             place = known[name]
             if place is None:
                 found.faults.append(source)
@@ -76,8 +81,8 @@ def read_certificates(ask: Ask) -> Found:
     return found
 
 
-def _values(ask: Ask, found: Found) -> Iterator[tuple[Resource, str, bytes]]:
-    """Values that may hold certificates: Secrets first, whose places tell more."""
+def _values(ask: Ask, found: Found) -> Iterator[tuple[bool, Resource, str, bytes]]:
+    """Values that may hold certificates, and whether of a Secret: these first, which tell more."""
     secrets = ask.mg.everywhere("core", "secrets")
     for resource in ask.pace.each(secrets, "reading secrets"):
         for key, value in (resource.mapping("data") or {}).items():
@@ -85,12 +90,12 @@ def _values(ask: Ask, found: Found) -> Iterator[tuple[Resource, str, bytes]]:
             if data is None:
                 found.replaced += 1
             elif _MARK.encode() in data:
-                yield resource, key, data
+                yield True, resource, key, data
     maps = ask.mg.everywhere("core", "configmaps")
     for resource in ask.pace.each(maps, "reading config maps"):
         for key, value in (resource.mapping("data") or {}).items():
             if isinstance(value, str) and _MARK in value:
-                yield resource, key, value.encode("utf-8", "replace")
+                yield False, resource, key, value.encode("utf-8", "replace")
 
 
 def headline(found: Found, days: int) -> str:

@@ -81,9 +81,17 @@ def _alert_issues(found: list[prometheus.Alert]) -> Iterator[str]:
 
 
 def _certificate_issues(found: certs.Found) -> Iterator[str]:
-    for place in found.places:
-        if found.status(place, 0) == certs.EXPIRED:
+    expired = [place for place in found.places if found.status(place, 0) == certs.EXPIRED]
+    for place in expired:
+        if place.is_in_secret:
             yield (
                 f"certificate {place.certificate.subject} expired on"
                 f" {place.certificate.ends:%Y-%m-%d}: {place.sources[0]}"
             )
+    # Bundles keep authorities that nothing needs any more, so that they are one issue at most.
+    trusted = sum(not place.is_in_secret for place in expired)
+    if trusted:
+        yield (
+            f"{counted(trusted, 'certificate')} in CA bundles alone expired, which may be left over:"
+            " mg_certs with expired_only lists them"
+        )

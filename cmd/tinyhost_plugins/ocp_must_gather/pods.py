@@ -12,11 +12,15 @@ from .namespaces import in_namespaces
 from .report import Ask, Report
 
 _CALM = ("Running", "Succeeded")
+# As kubectl calls the one, and the condition of a pod the other.
+_DELETED, _UNREADY = "Terminating", "NotReady"
 
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """state: the reason of a container that waits or has failed, else that of the pod, else ""."""
+    """state: the reason of a container that waits or has failed, else that of the pod; else that it
+    is being deleted, or runs and is not ready; else "".
+    """
 
     namespace: str
     name: str
@@ -49,11 +53,17 @@ def _pod(found: Resource) -> Pod:
     init = found.objects("status", "initContainerStatuses")
     ready = sum(status.flag("ready") is True for status in main)
     states = filter(None, map(_state, [*init, *main]))
+    phase = found.text("status", "phase") or "Unknown"
+    state = next(states, "") or found.text("status", "reason") or ""
+    if not state and found.text("metadata", "deletionTimestamp"):
+        state = _DELETED
+    elif not state and phase == "Running" and any(map(_is_unready, main)):
+        state = _UNREADY
     return Pod(
         found.namespace,
         found.name,
-        found.text("status", "phase") or "Unknown",
-        next(states, "") or found.text("status", "reason") or "",
+        phase,
+        state,
         f"{ready}/{len(main)}",
         sum(status.integer("restartCount") or 0 for status in (*main, *init)),
         found.text("spec", "nodeName") or "-",
@@ -69,6 +79,11 @@ def _state(status: Values) -> str:
     if code is None or code == 0:
         return ""
     return status.text("state", "terminated", "reason") or f"exit code {code}"
+
+
+def _is_unready(status: Values) -> bool:
+    """Whether a container should take requests and does not: one that has ended well need not."""
+    return status.flag("ready") is not True and status.mapping("state", "terminated") is None
 
 
 def answer(ask: Ask, namespace: str, status: str) -> str:

@@ -83,7 +83,11 @@ def answer(ask: Ask, metric: str) -> str:
 def _overview(ask: Ask, every: list[Path], files: list[Path]) -> str:
     alerts = read_alerts(ask)
     firing = sum(alert.state == "firing" for alert in alerts)
-    known = f"{counted(firing, 'alert')} firing" if list(ask.mg.find(_RULES)) else "no rules.json"
+    known = f"{counted(firing, 'alert')} firing"
+    if not list(ask.mg.find(_RULES)):
+        known = "no rules.json"
+    elif _json(ask, _RULES).items("data", "groups") is None:
+        known = "no rules in rules.json, so it is not known which alerts fire"
     report = Report(ask, f"{counted(len(files), 'monitoring file')}, {known}")
     if alerts:
         report.section("Alerts")

@@ -9,6 +9,7 @@ from typing import Any
 from tinyhost_sdk import ToolContext, ToolResult
 
 from .._shared.http import Client, HttpError, Limits, RateLimited, StatusError, TooLarge
+from .._shared.table import is_line
 from . import present
 from .arguments import ArgumentError, checked, labels_of
 from .choice import Choice, ChoiceError, choose
@@ -51,7 +52,7 @@ def _check(tool: str, given: dict[str, Any]) -> None:
     labels = given.get("labels", [])
     lines = [given["owner"], given["repo"], given.get("title", "")]
     for line in [*lines, *([labels] if isinstance(labels, str) else labels)]:
-        if not line.isprintable():
+        if not is_line(line):
             raise ArgumentError(f"{line!r:.80} has line breaks or control characters")
     if tool == LIST and len(labels_of(given.get("labels", ""))) > _MOST_LABELS:
         raise ArgumentError(f"labels has more than {_MOST_LABELS} labels")

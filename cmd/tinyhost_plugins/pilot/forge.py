@@ -121,7 +121,7 @@ def read_issue(value: Any, answer: Response) -> Issue:
         value["number"],
         text_of(value.get("title")),
         text_of(value.get("state")) or "open",
-        tuple(_label_name(label) for label in labels if label) if isinstance(labels, list) else (),
+        tuple(filter(None, map(_label_name, labels))) if isinstance(labels, list) else (),
         date_of(value.get("created_at")),
         text_of(value.get("html_url")),
     )

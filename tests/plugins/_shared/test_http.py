@@ -8,6 +8,7 @@ import email.utils
 import json
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from tinyhost_plugins._shared.http import (
     Limits,
     RateLimited,
     StatusError,
+    _tls,
     check_base,
     path,
 )
@@ -209,6 +211,8 @@ def test_a_query_that_is_no_text_is_refused(serve: Serve) -> None:
         ("https://u:hunter2@example.com", "no user, password, query"),
         ("https://[::1", "is not a URL"),
         ("https://example.com\n.evil", "is not a URL"),
+        ("https://example..com", "is not a URL"),
+        ("https://" + "a" * 64 + ".com", "is not a URL"),
     ],
 )
 def test_a_base_url_that_is_unsafe_or_none_is_refused(base: str, why: str) -> None:
@@ -272,6 +276,36 @@ def test_no_proxy_sees_what_goes_to_this_machine(
         monkeypatch.setenv(name, proxy.url)
     client(server).get("/a")
     assert (len(proxy.requests), len(server.requests)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "socks5://bob:hunter2@127.0.0.1:1",
+        "ftp://bob:hunter2@127.0.0.1:1",
+        "http://bob:hunter2@127.0.0.1:port",
+        "http://bob:hunter2@proxy..example:1",
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_an_error_like_others(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(HttpError) as caught:
+        Client("https://api.example", limits=QUICK).get("/x")
+    assert "the proxy that HTTPS_PROXY or ALL_PROXY names cannot be used" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_certificates_of_the_environment_that_are_not_there_are_an_error_like_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    _tls.cache_clear()
+    with pytest.raises(HttpError, match="no certificates could be read from what SSL_CERT_FILE"):
+        Client("https://api.example", limits=QUICK).get("/x")
 
 
 def test_credentials_that_no_header_can_hold_are_not_sent_and_not_shown(serve: Serve) -> None:
@@ -563,6 +597,23 @@ def test_an_answer_that_is_not_json_says_what_it_is(serve: Serve) -> None:
         client(server).get("/x", {"secret": TOKEN}).json()
     text = f"{server.url}/x answered with 6 bytes (text/html) that are not JSON"
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body=b"<html>", headers={"Content-Type": f"text/{TOKEN}"}),
+        Reply(body=b"{}", headers={"Content-Encoding": TOKEN}),
+        Reply(302, {"Location": f"https://{TOKEN}.example/"}),
+        Reply(302, {"Location": f"/x/{TOKEN}"}),
+    ],
+)
+def test_credentials_that_a_server_repeats_in_a_header_are_not_shown(
+    serve: Serve, reply: Reply
+) -> None:
+    with pytest.raises(HttpError) as caught:
+        client(serve(reply)).get("/x").json()
+    assert TOKEN.lower() not in str(caught.value).lower()
 
 
 @given(st.text())

@@ -72,6 +72,14 @@ def test_a_long_answer_is_cut_between_lines_and_keeps_its_ending() -> None:
     ]
 
 
+def test_rows_that_are_not_shown_count_also_where_an_answer_is_cut() -> None:
+    report = Report(View(5, 20), "first")
+    report.list([f"line {number}" for number in range(100)])
+    report.table(("NAME",), [(f"n{number}",) for number in range(50)])
+    # Of the list 98, a header, and the 50 rows of the table.
+    assert report.text().split("\n") == ["first", "line 0", "line 1", f"... 149 more lines; {MORE}"]
+
+
 def test_nobody_is_told_to_ask_for_more_than_there_can_be() -> None:
     report = Ending(View(MOST_ROWS, 10), "first")
     report.add("a line that is too long")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyhost_plugins._shared.table import WIDEST, cell, table
+from tinyhost_plugins._shared.table import WIDEST, cell, is_line, table
 
 
 def test_columns_are_aligned_and_numbers_stand_to_the_right() -> None:
@@ -70,6 +70,7 @@ def test_a_row_with_another_number_of_cells_is_an_error(row: list[str]) -> None:
         ("two\nlines\tand\x1b[31mred", "two\\nlines\\tand\\x1b[31mred"),
         ("left\u202eright\u2028\udc80", "left\\u202eright\\u2028\\udc80"),
         ("no\u00a0break", "no break"),
+        ("日本\u3000語 👩\u200d💻", "日本 語 👩\u200d💻"),
         ("x" * WIDEST, "x" * WIDEST),
         ("x" * (WIDEST + 1), "x" * (WIDEST - 1) + "…"),
         ("\n" * 40, "\\n" * 29 + "\\…"),
@@ -80,9 +81,24 @@ def test_a_cell_is_one_safe_and_short_line(value: object, expected: str) -> None
     assert cell(value) == expected
 
 
+@pytest.mark.parametrize(
+    "text", ["", "a b", "日本\u3000語", "a\u00a0b", "👩\u200d💻", "\u0645\u06cc\u200c\u062e"]
+)
+def test_blanks_and_joiners_of_ordinary_texts_may_stand_in_a_line(text: str) -> None:
+    assert is_line(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a\nb", "\t", "\x1b", "\u2028", "\u202e", "\ufeff", "\udc80", "\x85"]
+)
+def test_breaks_and_what_steers_may_not(text: str) -> None:
+    assert not is_line(text)
+
+
 @given(st.lists(st.lists(st.text(), min_size=3, max_size=3), max_size=8), st.integers(0, 9))
 def test_every_row_is_one_printable_line(rows: list[list[str]], most: int) -> None:
     lines = table(["a", "b", "c"], rows, most=most).split("\n")
     assert len(lines) == 1 + min(most, len(rows)) + (len(rows) > most)
-    assert all(line.isprintable() for line in lines)
+    assert all(map(is_line, lines))
+    assert all(line.replace("\u200c", "").replace("\u200d", "").isprintable() for line in lines)
     assert all(len(line) <= 3 * WIDEST + 4 for line in lines)

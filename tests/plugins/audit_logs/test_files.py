@@ -29,6 +29,13 @@ def full(gather: Any) -> Any:
     return gather
 
 
+def test_a_path_may_begin_at_home(full: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(full.root.parent))
+    assert find(f"~/{full.root.name}", "/", ()) == find(str(full.root), "", ())
+    with pytest.raises(HandlerError, match="cannot read '~nobody-has-this-name'"):
+        find("~nobody-has-this-name", "/", ())
+
+
 def test_all_areas_of_a_must_gather_are_found_in_a_stable_order(full: Any) -> None:
     found = find(str(full.root), "", ())
     assert [(file.label, file.area, file.node) for file in found] == [

@@ -51,6 +51,19 @@ def test_a_request_counts_once_whatever_the_number_of_its_stages(
     assert "earlier stages" not in content
 
 
+@pytest.mark.parametrize("by", ["user", "source_ip"])
+def test_null_is_the_same_as_nothing(ask: Any, gather: Any, event: Any, by: str) -> None:
+    fields = ("user", "objectRef", "responseStatus", "sourceIPs", "annotations", "stage", "verb")
+    whole = event()
+    assert {"user", "objectRef", "responseStatus"} <= whole.keys()
+    gather.add([{**whole, name: None} for name in fields])
+    gather.add([{**whole, "user": {**whole["user"], "groups": None}}], name="b-audit.log")
+    content = ask("audit_top", by=by).content
+    # What has no verb is none.
+    assert ", in 7 events\n" in content
+    assert "1 line left out, not being audit events" in content
+
+
 def test_plain_and_packed_logs_of_all_areas_are_read(ask: Any, gather: Any, event: Any) -> None:
     gather.add([event()] * 3)
     gather.add([event()] * 2, name="master-1-audit.log.gz")

@@ -26,6 +26,11 @@ def test_the_user_is_a_part_of_the_name_in_any_case(ask: Any, seven: Any) -> Non
     assert [row[1] for row in table(content)] == ["403", "403"]
 
 
+def test_a_single_event_is_told_in_the_singular(ask: Any, seven: Any) -> None:
+    content = ask("audit_search", user="MALL", verb="delete").content
+    assert content.startswith("1 event that matches user=MALL, verb=delete\n")
+
+
 def test_a_row_has_what_the_event_says(ask: Any, gather: Any, event: Any) -> None:
     gather.add(
         [

@@ -40,8 +40,10 @@ def test_what_cannot_be_read_is_an_error_of_the_tool() -> None:
                 "content has 1025 characters; at most 1024 are read"
                 " (the plugin's option maxCharacters)"
             )
-            assert driver.call_tool(name, {"content": 3}).is_error
-            assert driver.call_tool(name, {}).is_error
+            wrong = driver.call_tool(name, {"content": 3})
+            assert (wrong.is_error, "is of another type" in wrong.content) == (True, True)
+            missing = driver.call_tool(name, {})
+            assert (missing.is_error, "is missing" in missing.content) == (True, True)
         assert driver.call_tool("container_base_suggest", {}).is_error
         assert driver.call_tool("container_lint", {"content": ROOT, "limit": 0}).is_error
         assert driver.call_tool("container_lint", None).is_error
@@ -63,6 +65,16 @@ def test_a_call_can_ask_for_more_or_fewer_findings() -> None:
     assert more.count("→") == 84
     with testing.drive(build()) as driver:
         assert len(driver.call_tool("container_lint", {"content": many}).content) < 30_000
+
+
+def test_a_limit_that_is_null_is_none_and_three_may_be_written_with_a_point() -> None:
+    with testing.drive(build()) as driver:
+        args = {"content": ROOT}
+        plain = driver.call_tool("container_lint", args)
+        assert driver.call_tool("container_lint", {**args, "limit": None}).content == plain.content
+        assert not driver.call_tool("container_lint", {**args, "limit": 3.0}).is_error
+        for wrong in (2.5, True, -1.0, "3"):
+            assert driver.call_tool("container_lint", {**args, "limit": wrong}).is_error
 
 
 def test_options_reach_the_rules() -> None:

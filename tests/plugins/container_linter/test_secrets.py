@@ -28,11 +28,11 @@ OTHER_NAMES = """
 """
 SECRET_FILES = r"""
     id_rsa ./keys/id_ed25519 server.key tls-key.pem .env conf/.env.prod .netrc root/.aws/credentials
-    .docker/config.json .ssh/ keystore.jks C:\x\id_rsa
+    .docker/config.json .ssh/ keystore.jks C:\x\id_rsa .env* keys/id_rsa* *.key .env?
 """
 OTHER_FILES = """
     id_rsa.pub public.key truststore.jks .env.example ca.pem credentials app.json keyboard
-    environment config.json ssh .
+    environment config.json ssh . * **/*.json .env.example* keys/*
 """
 
 
@@ -100,6 +100,13 @@ def messages(text: str) -> list[str]:
         ("COPY id_rsa /x", 'COPY puts "id_rsa" into the image'),
         ("COPY --chown=1:1 --from=b .env /x", 'COPY puts ".env" into the image'),
         ('COPY ["a", "server.key", "/x"]', 'COPY puts "server.key" into the image'),
+        ('ARG NPM_TOKEN=""', 'ARG "NPM_TOKEN" takes a secret, and build arguments'),
+        (
+            "ADD https://bob:hunter2@x.org/a.tgz /x",
+            "the address of a source holds a secret (url-password)",
+        ),
+        ("COPY --chown=1:1 .env* ./", 'COPY puts ".env*" into the image'),
+        ("COPY <<E /app/.env\nA=1\nE", 'COPY puts "/app/.env" into the image'),
         ("ADD key /root/.ssh/id_rsa", 'ADD puts "/root/.ssh/id_rsa" into the image'),
     ],
 )
@@ -120,6 +127,10 @@ def test_a_secret_is_found(text: str, message: str) -> None:
         "RUN for key in 5BE8A3F6C8A5C01D106C0AD820B1A390B168D356; do gpg --recv-keys $key; done",
         "COPY authorized_keys /root/.ssh/",
         "COPY id_rsa.pub /root/.ssh/",
+        "ADD https://download.example.org/Debian_11/Release.key /etc/apt/trusted.gpg.d/x.gpg.asc",
+        "ADD https://example.org/signing.key /tmp/signing.key",
+        "COPY docker.key /etc/apt/keyrings/docker.key",
+        "RUN podman run -u 1000:1000 x",
         "# ENV PASSWORD=hunter2",
     ],
 )

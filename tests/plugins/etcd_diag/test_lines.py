@@ -128,6 +128,20 @@ def test_lines_are_told_apart(text: str, level: str, expected: tuple[str, ...]) 
     assert about(text, level) == expected
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"level":"warn","msg":"rejected connection","remote-addr":"10.0.0.5:4","error":"EOF"}',
+        '2021-02-13 18:17:09.929096 I | embed: rejected connection from "10.0.0.5:4" (error "EOF",'
+        ' ServerName "")',
+    ],
+)
+def test_a_probe_that_hangs_up_is_no_trouble(raw: str) -> None:
+    assert classes.classify(parse(raw, 2025)) == ()
+    refused = raw.replace("EOF", "read: connection reset by peer")
+    assert classes.classify(parse(refused, 2025)) == (classes.NETWORK,)
+
+
 def test_an_error_of_raft_is_known_by_its_caller() -> None:
     assert about("unexpected", "error", "raft/raft.go:1") == (classes.RAFT,)
 

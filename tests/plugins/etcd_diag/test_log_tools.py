@@ -330,3 +330,64 @@ def test_control_characters_of_a_log_are_escaped(driver: testing.Driver, tmp_pat
     text = ask(driver, "errors", tmp_path)
     assert "\\x1b[31m red" in text
     assert "\x1b" not in text
+
+
+def test_pods_that_guard_the_members_are_no_members(driver: testing.Driver, tmp_path: Path) -> None:
+    for name, count in (("m0", 100), ("m1", 102), ("m2", 99), ("guard-node", 98)):
+        write_log(tmp_path, f"etcd-{name}", stamped(*[slow_apply("100ms")] * count))
+        guard = tmp_path / IMAGE / "namespaces/openshift-etcd/pods" / f"etcd-guard-{name}/guard"
+        (guard / "guard/logs").mkdir(parents=True)
+        (guard / "guard/logs/current.log").touch()
+    text = ask(driver, "compare", tmp_path)
+    assert text.splitlines()[0] == "4 pods, 0 outliers"
+    assert "etcd-guard-m0" not in text
+    # The guard-node is a node of that name.
+    assert row(text, "etcd-guard-node")[1] == "98"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_logs_that_cannot_be_read_are_told_in_the_first_line(
+    driver: testing.Driver, tmp_path: Path, tool: str
+) -> None:
+    path = write_log(tmp_path, "etcd-m0", stamped(slow_apply("1s")), "current.log.gz")
+    path.write_bytes(path.read_bytes()[:12] + b"damaged")
+    first = ask(driver, tool, tmp_path).splitlines()[0]
+    if tool == "health":
+        assert first == "overall: WARN (logs)"
+    else:
+        assert first.endswith("; not all logs could be read")
+
+
+@pytest.mark.parametrize("name", ["0.log.20260501-101112.gz", "0.log.20260501-101112"])
+def test_logs_that_kubelet_rotated_are_read(
+    driver: testing.Driver, tmp_path: Path, name: str
+) -> None:
+    current = write_log(tmp_path, "etcd-m0", stamped(slow_apply("1s")))
+    (current.parent / "rotated").mkdir()
+    old = [
+        f"2026-04-30T10:00:00.5+00:00 stderr F {slow_apply('2s')}\n",
+        "2026-04-30T10:00:01.5+00:00 stderr F 2026-04-30 10:00:01.5 W | etcdserver: read-only range"
+        " took too long (3s) to execute\n",
+    ]
+    write_log(tmp_path, "etcd-m0", "".join(old), f"rotated/{name}")
+    text = ask(driver, "stats", tmp_path)
+    assert text.splitlines()[0].startswith("3 slow applies, ")
+    assert row(text, "slow_apply")[-1] == "3000"
+    assert "2026-04-30T10:00:01.500Z [etcd-m0] etcdserver: read-only range" in text
+
+
+def test_logs_without_a_line_are_not_called_healthy(driver: testing.Driver, tmp_path: Path) -> None:
+    write_log(tmp_path, "etcd-m0", "")
+    text = ask(driver, "health", tmp_path)
+    assert text.startswith("overall: WARN (logs)\n\n[WARN] logs: there is no line in them\n")
+
+
+@pytest.mark.parametrize("odd", [[], {}, [1], {"a": 1}, "x", None, 1.5, True])
+def test_numbers_of_etcd_that_are_none_are_no_trouble(
+    driver: testing.Driver, gather: Path, odd: object
+) -> None:
+    status = {"header": {"member_id": odd}, "leader": odd, "raftIndex": odd, "dbSize": odd}
+    write_info(gather, "endpoint_status.json", [{"Endpoint": "e", "Status": status}])
+    write_info(gather, "member_list.json", {"members": [{"ID": odd, "name": odd}]})
+    write_info(gather, "alarm_list.json", {"alarms": [{"memberID": odd, "alarm": odd}]})
+    assert ask(driver, "health", gather).startswith("overall: CRITICAL (alarms, leader)")

@@ -23,6 +23,18 @@ def test_a_controller_is_shown_with_what_is_in_effect(call: Call, cluster: Files
     ]
 
 
+def test_dns_that_the_person_manages_is_no_fault(call: Call, cluster: Files) -> None:
+    unmanaged = [
+        condition("DNSManaged", "False", "UnmanagedLoadBalancerDNS"),
+        condition("DNSReady", "Unknown", "UnmanagedDNS", "The policy is set to Unmanaged."),
+    ]
+    files = cluster | {f"{CONTROLLERS}/default.yaml": controller(conditions=unmanaged)}
+    said = call("controllers", files)
+    assert said.startswith("1 ingress controller, none with a bad condition\n")
+    assert "DNSReady=Unknown" in said
+    assert call("health", files).startswith("No issues found with the routers.\n")
+
+
 def test_fewer_pods_and_bad_conditions_are_told_with_their_reasons(
     call: Call, cluster: Files
 ) -> None:

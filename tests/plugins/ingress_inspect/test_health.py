@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from typing import Any
 
@@ -203,6 +204,19 @@ def test_a_line_that_is_cut_by_the_beginning_of_what_is_read_does_not_count(
     files = cluster | {LOG: "an error, " * 200 + "\n" + "error\n" * 3}
     (line,) = issues(call("health", files, {"maxLogBytes": 1024, "logErrors": 0}))
     assert ": 3 error lines in its last 1024 bytes" in line
+
+
+def test_a_log_that_was_packed_is_read_and_a_damaged_one_is_named(
+    call: Call, cluster: Files, write: Callable[..., Any]
+) -> None:
+    (log,) = write(cluster).rglob("router-default-*/router/router/logs/current.log")
+    packed = gzip.compress((ERROR * 11).encode())
+    log.unlink()
+    log.with_name("current.log.gz").write_bytes(packed)
+    said = call("health", {})
+    assert "current.log.gz: 11 error lines, the last: " in said
+    log.with_name("current.log.gz").write_bytes(packed[:-9])
+    assert "current.log.gz (it is damaged: " in call("health", {}).split("Not read: ")[1]
 
 
 def test_a_log_that_is_a_link_is_not_read(

@@ -116,7 +116,7 @@ def test_a_route_is_looked_for_only_in_the_shard_that_admitted_it(
     files = with_config(cluster, *shop.values()) | {SHOP: listed(*routes)}
     files |= configs(rc.config("/conf", [shop["moved"]]), "shard", ("router-shard-1-a",))
     said = call("route_check", files)
-    assert said.startswith("Routes and backends: 1 missing, 1 stale\n")
+    assert said.startswith("Routes and backends: 1 missing, 1 stale; 1 route not compared\n")
     assert sections(said) == {
         "Missing": ["shop/both (both-shop.apps.demo.example.com) in shard: no be_http:shop:both"],
         "Stale": ["be_http:shop:moved in default: the route is not admitted by it"],
@@ -124,6 +124,19 @@ def test_a_route_is_looked_for_only_in_the_shard_that_admitted_it(
             "1 route admitted by removed: no HAProxy configuration of it has been gathered"
         ],
     }
+
+
+def test_routes_that_were_not_compared_are_not_called_well(call: Call, cluster: Files) -> None:
+    files = cluster | {SHOP: listed(route("shop", "cart", by=["shard"]))}
+    said = call("route_check", files)
+    assert said.startswith("No issues with the other routes; 1 route not compared\n")
+    assert call("route_check", files, namespace="shop").startswith(
+        "Routes in the namespace shop cannot be checked: no configuration of their routers"
+    )
+    assert (
+        "[WARNING] Not compared: 1 route admitted by shard: no HAProxy configuration of it has been"
+        " gathered"
+    ) in call("health", files)
 
 
 def test_a_rejected_route_is_not_missing_and_has_its_reason(call: Call, cluster: Files) -> None:

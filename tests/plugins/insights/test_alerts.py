@@ -91,6 +91,21 @@ def test_an_archive_without_alerts_says_so(loaded: LoadFiles) -> None:
     assert answer(loaded({"config/id": "1"}), VIEW, "").startswith("This archive has no alerts")
 
 
+def test_alerts_that_cannot_be_read_are_not_called_none(loaded: LoadFiles) -> None:
+    said = answer(loaded({"config/alerts.json": "[{", "config/id": "1"}), VIEW, "")
+    assert said.startswith("It is not known which alerts fire: config/alerts.json cannot be read.")
+    metrics = 'ALERTS{alertname="Old",alertstate="firing",severity="critical"} 1\n'
+    said = answer(loaded({"config/alerts.json": "[{", "config/metrics": metrics}), VIEW, "")
+    assert said.startswith("1 alert fires (1 critical)\n")
+
+
+def test_a_long_message_is_shown_whole_where_one_asks_for_alerts(loaded: LoadFiles) -> None:
+    message = "what to do about it is told at length, " * 20
+    alert = {"labels": {"alertname": "A"}, "annotations": {"message": message + "at last"}}
+    said = answer(loaded({"config/alerts.json": [alert]}), VIEW, "")
+    assert said.endswith("at length, at last")
+
+
 def test_a_hostile_line_of_metrics_takes_no_long_time(loaded: LoadFiles) -> None:
     lines = ["m{" + "a" * 500_000 + "} 1", "m{" + ',a="' * 100_000 + "} 2", "m NaN", "m +Inf"]
     lines += ['m{a="' + "\\" * 99_999 + "} 3", "m{" + "," * 500_000 + "} 4"]

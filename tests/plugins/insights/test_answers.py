@@ -207,6 +207,38 @@ def test_a_healthy_cluster_has_no_issues(loaded: LoadFiles) -> None:
     assert said.startswith("No issues found in this archive.\nOpenShift 4.18.2\n")
 
 
+@pytest.mark.parametrize(
+    ("files", "first"),
+    [
+        ({"config/id": "1"}, "Too little can be read of this archive to tell"),
+        ({"config/version.json": "{", "config/node/a.json": "["}, "Too little can be read"),
+        (
+            {"config/version.json": {"metadata": {"name": "version"}}, "config/node/a.json": "["},
+            "No issues found in what could be read of this archive.",
+        ),
+    ],
+)
+def test_an_archive_that_does_not_tell_is_not_called_healthy(
+    loaded: LoadFiles, files: Files, first: str
+) -> None:
+    assert ask("health", loaded(files)).startswith(first)
+
+
+def test_the_summary_claims_nothing_that_the_archive_does_not_tell(loaded: LoadFiles) -> None:
+    said = ask("summary", loaded({"config/id": "1", "config/version.json": {"spec": {}}}))
+    assert said.startswith("OpenShift of an unknown version, cluster 1\n")
+    assert "config/id differs" not in said
+    assert said.endswith(
+        "This archive has no alerts: neither config/alerts.json nor config/silenced_alerts.json."
+    )
+
+
+def test_counters_of_etcd_have_all_their_digits(loaded: LoadFiles) -> None:
+    metrics = 'etcd_server_slow_apply_total{pod="etcd-a"} 1234567\n'
+    said = ask("etcd", loaded({"config/metrics": metrics}))
+    assert said.endswith("1234567")
+
+
 def test_lists_in_one_file_are_read_as_well(cluster: Files, loaded: LoadFiles) -> None:
     def all_of(folder: str) -> Files:
         found = (cluster[key] for key in cluster if key.rpartition("/")[0] == folder)

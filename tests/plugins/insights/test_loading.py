@@ -53,6 +53,20 @@ def test_an_archive_without_config_is_refused(write: Write, files: dict[str, Any
         load(write(files), Options())
 
 
+@pytest.mark.parametrize("gather", [".", "image"])
+def test_a_must_gather_is_refused_with_the_archives_in_it(
+    write: Write, tmp_path: Path, gather: str
+) -> None:
+    folder = tmp_path / "top" / gather / "insights-data" / "insights-operator"
+    folder.mkdir(parents=True)
+    (folder / "insights-2026.tar.gz").write_bytes(write({"config/id": "1"}).read_bytes())
+    for path in (tmp_path / "top", folder.parent, folder):
+        with pytest.raises(
+            NotAnArchive, match=r"it holds \S*insights-2026\.tar\.gz: give the path"
+        ):
+            load(path, Options())
+
+
 def test_a_folder_is_refused_with_the_archives_in_it(write: Write) -> None:
     path = write({"config/id": "1"})
     with pytest.raises(

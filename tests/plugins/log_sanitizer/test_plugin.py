@@ -141,6 +141,21 @@ def test_an_output_is_withheld_when_the_plugin_fails(
     assert "a defect" in capsys.readouterr().err
 
 
+def test_a_call_goes_on_when_the_plugin_fails_unless_it_may_deny_or_change_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(sanitize, "_sanitize", broken)
+    with testing.drive(build()) as driver:
+        assert driver.invoke_hook(BEFORE, before(ARGS)) is None
+    assert "a defect" in capsys.readouterr().err
+    for args in ("deny", "mask"):
+        with testing.drive(build(), {"args": args}) as driver, pytest.raises(testing.RpcFailure):
+            driver.invoke_hook(BEFORE, before(ARGS))
+
+
 def test_a_wrong_option_fails_the_load_and_says_why() -> None:
     with pytest.raises(testing.RpcFailure) as caught, testing.drive(build(), {"arg": "deny"}):
         pass

@@ -153,6 +153,46 @@ def test_an_allowed_class_is_left_alone_and_others_are_not() -> None:
     assert sanitize(sample.text, rules).text == f"{jwt} password=[REDACTED:password]"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("password: 'it''s me'", "password: '[REDACTED:password]'"),
+        ("SET PASSWORD = 'a''b'; x = 'c'", "SET PASSWORD = '[REDACTED:password]'; x = 'c'"),
+        ('password="a""b1"', 'password="[REDACTED:password]"'),
+        ("password='' + 'x'", "password='' + 'x'"),
+        ('password = """', 'password = """'),
+        ("curl -ubob:hunter2 https://x", "curl -ubob:[REDACTED:password] https://x"),
+        ("curl -u 1234:5678 https://x", "curl -u 1234:[REDACTED:password] https://x"),
+        ("a\n  -u bob:hunter2 \\\n", "a\n  -u bob:[REDACTED:password] \\\n"),
+    ],
+)
+def test_a_password_is_masked_to_its_end_and_no_further(text: str, expected: str) -> None:
+    assert sanitize(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run -u 1000:1000 alpine",
+        "podman run --user 1001:0 x",
+        "docker exec -u www-data:nogroup c ls",
+        "docker run \\\n  --user node:node \\\n  x",
+        "docker compose run --rm -u postgres:postgres db psql",
+        "tool -url:https://example.com/x1 -user:bob",
+    ],
+)
+def test_a_user_and_a_group_are_no_login(text: str) -> None:
+    assert sanitize(text).text == text
+
+
+def test_old_hashes_of_passwords_are_masked() -> None:
+    (sample,) = build(["bob:«password-hash|$apr1$~an8~$~an22~»"])
+    assert sanitize(sample.text).text == "bob:[REDACTED:password-hash]"
+    (sample,) = build(["root:«password-hash|$1$~an4~$~an22~»:19000:0"])
+    assert sanitize(sample.text).text == "root:[REDACTED:password-hash]:19000:0"
+    assert sanitize("s/x/$1$2$3$4$5/").text == "s/x/$1$2$3$4$5/"
+
+
 def test_further_names_hold_secrets_too() -> None:
     rules = Rules(names=frozenset(("geheim",)))
     assert sanitize("GEHEIM=abc\n").text == "GEHEIM=abc\n"

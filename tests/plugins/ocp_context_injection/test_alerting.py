@@ -40,6 +40,13 @@ def test_a_route_without_a_proper_host_gets_no_token(oc: FakeOc, host: Any) -> N
         alerts(oc, Options())
 
 
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
+def test_a_host_that_no_name_server_knows_is_an_error_like_others(oc: FakeOc, host: str) -> None:
+    oc.answer({ROUTE: {"spec": {"host": host}}})
+    with pytest.raises(OcError, match="is not a URL"):
+        alerts(oc, Options())
+
+
 def test_the_host_of_a_route_is_asked_with_encryption(oc: FakeOc) -> None:
     oc.answer({ROUTE: {"spec": {"host": "alertmanager.invalid"}}})
     with pytest.raises(OcError, match=r"^GET https://alertmanager.invalid/api/v2/alerts: "):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import stat
 import subprocess
@@ -48,6 +49,29 @@ def test_the_folder_is_for_oneself_alone_and_goes_with_all_that_is_in_it(run: Pa
     assert list(run.iterdir()) == []
     with pytest.raises(OcError, match="the plugin is being stopped"):
         workspace.fresh()
+    assert list(run.iterdir()) == []
+
+
+def test_without_room_for_what_oc_keeps_the_reason_is_told(run: Path) -> None:
+    workspace = Workspace()
+    (workspace.folder / "oc").write_text("in the way")
+    with pytest.raises(OcError, match="there is no room for files: "):
+        workspace.scratch  # noqa: B018
+    workspace.close()
+
+
+def test_a_folder_that_was_cleared_away_is_made_anew(run: Path) -> None:
+    workspace = Workspace()
+    first = workspace.folder
+    shutil.rmtree(first)
+    assert Path(workspace.scratch).is_dir()
+    second = workspace.folder
+    shutil.rmtree(second)
+    second.symlink_to(run)
+    third = workspace.folder
+    assert len({first, second, third}) == 3
+    second.unlink()
+    workspace.close()
     assert list(run.iterdir()) == []
 
 

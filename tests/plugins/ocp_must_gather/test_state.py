@@ -110,6 +110,30 @@ def test_health_numbers_every_issue(call: Call) -> None:
     assert "etcd-diag and ingress-inspect" in said[-1]
 
 
+def test_expired_authorities_in_bundles_are_one_issue(
+    ask: Ask, cluster: Files, certificate: Callable[..., str]
+) -> None:
+    bundle = "".join(certificate(f"old-{number}-ca", -number) for number in range(1, 6))
+    files = {
+        "timestamp": cluster["timestamp"],
+        "namespaces/shop/core/secrets.yaml": cluster["namespaces/shop/core/secrets.yaml"],
+        "namespaces/bank/core/configmaps/trust.yaml": {
+            "metadata": {"name": "trust"},
+            "data": {"ca-bundle.crt": bundle},
+        },
+    }
+    said = ask(files, "mg_health")
+    assert said[0].startswith("2 issues; ")
+    assert any(entry.startswith("1. certificate old.shop expired on") for entry in said)
+    assert any(entry.startswith("2. 5 certificates in CA bundles alone expired") for entry in said)
+
+
+@pytest.mark.parametrize("rules", ["", "{broken", '{"status":"error","error":"timeout"}', "[]"])
+def test_rules_that_were_not_gathered_are_not_called_calm(ask: Ask, rules: str) -> None:
+    said = ask({"monitoring/prometheus/rules.json": rules}, "mg_prometheus")
+    assert said[0].endswith("so it is not known which alerts fire")
+
+
 def test_a_healthy_cluster_has_no_critical_issues(ask: Ask, cluster: Files) -> None:
     healthy = {
         name: cluster[name]

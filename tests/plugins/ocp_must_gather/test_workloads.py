@@ -31,6 +31,28 @@ def test_pods_in_trouble_come_first_and_count_restarts_of_all_containers(call: C
     ]
 
 
+def test_pods_that_are_not_ready_or_never_go_are_in_trouble(ask: Ask) -> None:
+    def pod(name: str, *containers: Files, **metadata: str) -> Files:
+        status = {"phase": "Running", "containerStatuses": list(containers)}
+        return {"metadata": {"name": name, **metadata}, "status": status}
+
+    runs: Files = {"state": {"running": {}}, "ready": True, "restartCount": 9}
+    ended = {"state": {"terminated": {"exitCode": 0}}, "ready": False}
+    pods = [
+        pod("well", runs),
+        pod("helper-ended", runs, ended),
+        pod("stuck", runs, deletionTimestamp="2026-03-01T10:00:00Z"),
+        pod("unready", runs | {"ready": False, "restartCount": 0}),
+    ]
+    said = ask({"namespaces/shop/core/pods.yaml": {"items": pods}}, "mg_pods")
+    assert [entry.split()[1:4] for entry in said[3:]] == [
+        ["stuck", "Running", "Terminating"],
+        ["unready", "Running", "NotReady"],
+        ["helper-ended", "Running", "-"],
+        ["well", "Running", "-"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("args", "first", "names"),
     [

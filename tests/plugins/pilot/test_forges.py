@@ -369,7 +369,7 @@ def test_odd_members_do_not_matter(at: At) -> None:
     odd = {"number": 3, "title": None, "labels": ["a", {"name": "b"}, {"name": None}, 5, None]}
     fail(pilot, failure(200, [odd, {"number": 4, "labels": "x", "state": 7, "created_at": 5}]))
     text = pilot.does("issues_list")
-    assert "1. **#3**  — open | Labels: a, b" in text
+    assert "1. **#3**  — open | Labels: a, b\n" in text
     assert "2. **#4**  — open | Labels: none\n" in text
 
 

@@ -53,6 +53,15 @@ def test_wrong_arguments_are_told_before_anything_is_sent(
     assert plugin.server.sent == []
 
 
+def test_titles_and_labels_are_of_any_script(at: At) -> None:
+    plugin = at("github")
+    title, label = "日本\u3000語の a\u00a0b 👩\u200d💻", "🏳\ufe0f\u200d🌈"
+    created = plugin.does("issue_create", title=title, labels=[label])
+    assert created.startswith("Created issue #1: 日本 語の a b 👩\u200d💻\n")
+    body = plugin.server.sent[-1].value
+    assert (body["title"], body["labels"]) == (title, [label])
+
+
 def test_a_missing_token_is_told_and_nothing_is_sent(
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:

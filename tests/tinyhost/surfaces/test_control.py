@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shutil
 import signal
 import socket
 import stat
@@ -95,6 +96,16 @@ def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"s\.sock\.lock"), claimed(f"{folder}/s.sock"):
         pass
     assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_a_host_whose_folder_was_deleted_leaves_the_next_ones_socket_alone(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "s.sock"
+    with contextlib.ExitStack() as second:
+        with claimed(str(path)):
+            shutil.rmtree(path.parent)
+            second.enter_context(claimed(str(path)))
+        assert path.is_socket()
+    assert not path.exists()
 
 
 async def test_a_second_host_with_the_same_configuration_is_refused(

@@ -465,6 +465,29 @@ async def test_what_is_secret_for_a_client_is_no_less_so_in_events_and_journal(
         assert secret not in text + journal.read_text()
 
 
+@pytest.mark.parametrize("where", ["options", "env"])
+async def test_what_is_secret_for_a_plugin_gets_into_no_event_and_no_journal(
+    where: str, in_service: InService, add_plugin: AddPlugin, configure: Callable[..., None]
+) -> None:
+    secret = "only-the-plugin-has-it"
+    add_plugin(
+        "leaky", f"handshake(tools=('t',))\nserve(on_tool=lambda p: {{'content': {secret!r}}})\n"
+    )
+    settings = {"leaky": {"env": {"LEAKY_TOKEN": secret}}} if where == "env" else {}
+    configure(settings=settings, permissions={"allow": ["*"]})
+    async with in_service() as host, host.connect() as client:
+        options = {"apiToken": secret} if where == "options" else {}
+        await client.call("plugin/load", names=["leaky"], options=options)
+        await client.call("session/start", session="ses_c")
+        outcome = await client.call("tool/call", tool="plugin__leaky__t", session="ses_c")
+        assert outcome["content"] == secret
+        [journal] = (state_dir(os.environ) / "journal").glob("ses_c*")
+        told = "".join(event.text for event in host.running.events.since(0))
+    for text in (told, journal.read_text()):
+        assert '"result":"[redacted]"' in text.replace(": ", ":")
+        assert secret not in text
+
+
 # --- plugins
 
 

@@ -15,6 +15,7 @@ import trio
 from tinyhost.config import load_config
 from tinyhost.errors import ConfigError
 from tinyhost.surfaces.serving import Service, serve
+from tinyhost_cli.client import attach
 
 from .conftest import Child, InService, alive, connected, until
 
@@ -135,7 +136,7 @@ async def test_sigterm_while_plugins_load_ends_them(
 
 
 async def test_a_call_in_progress_ends_within_the_grace_and_nothing_new_is_taken(
-    child: Callable[..., Child], gated: Path
+    child: Callable[..., Child], gated: Path, home: Path
 ) -> None:
     host = child("--grace", "30s")
     [plugin] = [one for one in (await host.ready())["plugins"] if one["pid"]]
@@ -148,6 +149,7 @@ async def test_a_call_in_progress_ends_within_the_grace_and_nothing_new_is_taken
                 await trio.sleep(0.01)
         refused = await client.error("plugin/list")
         assert (refused["code"], refused["message"]) == (-32001, "the host is stopping")
+        assert await trio.to_thread.run_sync(attach, str(home)) is None  # commands go on alone
         assert asked not in client.answers
         gated.touch()
         assert (await client.answer(asked))["result"]["content"] == "done"

@@ -8,9 +8,10 @@ from typing import Any
 
 import mcp_types as types
 import trio
+from mcp.shared.exceptions import MCPError
 
 from ...asking import Headless, Question, Reply
-from ...errors import cut
+from ...errors import TinyhostError, cut
 from .text import sound
 
 PATIENCE = 600.0  # seconds for an answer; none is a NO
@@ -37,12 +38,16 @@ class ElicitingAsker:
         self._headless = headless
 
     async def ask(self, question: Question) -> Reply:
-        """Their answer. Raises what eliciting raises, which is a NO."""
+        """Their answer. Raises TinyhostError when the client gives none, which is a NO."""
         elicit = elicit_here.get()
         if elicit is None:
             return await self._headless.ask(question)
         with trio.move_on_after(PATIENCE):
-            return read_reply(await elicit(message_of(question), form_of(question)), question)
+            try:
+                result = await elicit(message_of(question), form_of(question))
+            except MCPError as error:
+                raise TinyhostError(f"the client's error: {error}") from None
+            return read_reply(result, question)
         return Reply.NO
 
     def refusal(self, question: Question) -> str:

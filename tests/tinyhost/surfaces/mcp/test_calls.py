@@ -148,6 +148,24 @@ async def test_whatever_is_not_a_yes_denies_the_call(
         assert "the person did not allow it (asked because the rule" in text_of(result)
 
 
+async def test_a_client_whose_asking_fails_is_no_fault_of_the_host(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(_context: Any, _params: Any) -> types.ErrorData:
+        return types.ErrorData(code=-32603, message="no window")
+
+    caplog.set_level("INFO", "tinyhost")
+    async with (
+        hosting(home, ASK, Tools("mine", {"say": say})) as (_, url),
+        Client(url, mode="legacy", elicitation_callback=fail) as client,
+    ):
+        result = await client.call_tool("plugin__mine__say", {})
+        assert result.is_error is True
+    told = [one for one in caplog.records if one.name == "tinyhost.asking"]
+    assert [(one.levelname, one.exc_info) for one in told] == [("INFO", None)]
+    assert "no window" in told[0].getMessage()
+
+
 @MODES
 async def test_a_question_that_stays_open_too_long_is_a_denial(
     mode: str, home: Path, monkeypatch: pytest.MonkeyPatch
