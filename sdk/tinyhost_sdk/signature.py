@@ -87,7 +87,9 @@ def _checked(args: "dict[str, Any]", parameters: "list[Parameter]", tool: str) -
             try:
                 values[parameter.name] = parameter.kind.check(args[parameter.name], parameter.name)
             except BadArgument as fault:
-                faults.append(str(fault))
+                # Many a model writes null for what it leaves out.
+                if args[parameter.name] is not None or parameter.required:
+                    faults.append(str(fault))
         elif parameter.required:
             faults.append(f"{parameter.name} is missing: it must be {parameter.kind.what}")
     known = [parameter.name for parameter in parameters]

@@ -253,3 +253,13 @@ def test_defaults_fill_what_is_not_given():
 
     assert call(tool, None).content == "youyou"
     assert call(tool, {"times": 1}).content == "you"
+
+
+def test_null_for_what_has_a_default_is_as_if_it_were_not_given():
+    def tool(a: str, b: int = 3, c: str | None = "kept"):
+        return f"{a} {b} {c}"
+
+    assert call(tool, {"a": "x", "b": None, "c": None}).content == "x 3 None"
+    refused = call(tool, {"a": None})
+    assert refused.is_error
+    assert "a must be a string, not null" in refused.content
