@@ -109,7 +109,7 @@ class Service:
 
 
 def _is_passing(file: Path) -> bool:
-    hidden = file.name.startswith(".") and file.name != ".lock"
+    hidden = file.name.startswith(".") and file.name not in (".lock", ".tidied")
     return file.is_socket() or hidden or file.name.endswith((".tmp", ".part"))
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 
 _BRACES = re.compile(r"\{([^{}\s]+)\}")
+# The grammar's scanner looks characters up in the C library's tables, which end long before
+# these do, and the process with it. To the shell they are letters like any other sign.
+_FAR = re.compile("[\U00010000-\U0010ffff]")
 
 
 @cache
@@ -24,8 +27,11 @@ def _parser() -> Parser:
 
 
 def parse(text: str) -> Node:
-    """The root of the tree. Text that is not shell gives a tree with ERROR nodes in it."""
-    return _parser().parse(text.encode()).root_node
+    """The root of the tree. Text that is not shell gives a tree with ERROR nodes in it.
+
+    Characters beyond the basic plane are U+FFFD in it.
+    """
+    return _parser().parse(_FAR.sub("\ufffd", text).encode()).root_node
 
 
 def text_of(node: Node) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,6 +188,22 @@ PIECES = st.sampled_from(
         *("curl x", "base64 -d", "printf %s ", "\0", "\ud800", "\ue004", "é", "\x1b", "$'\\x2f'"),
     ]
 )
+
+
+@pytest.mark.parametrize("char", ["\U000fafa2", "\U00085624", "\U0010fffd", "\U0001f600", "\uffff"])
+def test_characters_that_the_grammar_has_no_table_for_do_not_end_the_process(char: str) -> None:
+    code = (
+        "import sys; from tinyhost_plugins.safety_net.grammar import parse\n"
+        "for text in ('a{%s', '{%s,b}', '$%s', '%s=1', 'echo %s; rm -rf /'):\n"
+        "    parse(text % sys.argv[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, char], check=False)
+    assert done.returncode == 0
+
+
+def test_such_characters_hide_nothing() -> None:
+    for text in ("rm -rf / \U000fafa2", "echo \U000fafa2; rm -rf /"):
+        assert list(judge(text, Policy()))
 
 
 @given(st.lists(PIECES | st.text(max_size=5), max_size=40).map("".join))
