@@ -78,18 +78,18 @@ class Connection:
             return f"{self.broken} and {status}"
         return status
 
+    def _tasks(self) -> tuple[Callable[[], Awaitable[None]], ...]:
+        peer = self.peer
+        own = (self._copy_stderr, self._kill_when_broken)
+        return (peer.run_reader, peer.run_writer, peer.run_sweeper, *own)
+
     async def run(self) -> None:
         """Do all that goes on beside the calls, until the process is gone."""
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
-                for task in self._early:
-                    nursery.start_soon(task)
-                nursery.start_soon(self.peer.run_reader)
-                nursery.start_soon(self.peer.run_writer)
-                nursery.start_soon(self.peer.run_sweeper)
-                nursery.start_soon(self._copy_stderr)
-                nursery.start_soon(self._kill_when_broken)
+                for task in (*self._early, *self._tasks()):
+                    nursery.start_soon(_uninterrupted, task)
                 await self.process.wait()
                 # What it started must not outlive it, nor hold its pipes.
                 self.process.signal_group(signal.SIGKILL)
@@ -129,7 +129,7 @@ class Connection:
         if self._nursery is None:
             self._early.append(task)
         elif not self._nursery.cancel_scope.cancel_called:
-            self._nursery.start_soon(task)
+            self._nursery.start_soon(_uninterrupted, task)
 
     async def _kill_when_broken(self) -> None:
         await self._broke.wait()
@@ -169,3 +169,9 @@ class Connection:
         """End the process and its group at once."""
         self.process.signal_group(signal.SIGKILL)
         await self.ended.wait()
+
+
+@trio.lowlevel.enable_ki_protection
+async def _uninterrupted(task: Callable[[], Awaitable[None]]) -> None:
+    """Run a task that a Ctrl+C must not end: without it nobody would see the process end."""
+    await task()
