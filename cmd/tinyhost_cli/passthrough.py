@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 import trio
 
 from tinyhost.errors import TinyhostError
 from tinyhost.host import Command
 from tinyhost.model import ToolResult
 from tinyhost.process import describe_status
+from tinyhost_cli.command_child import FROM_TERMINAL, PASSED_ON, in_foreground, why_not_started
 
-# A Ctrl+C or Ctrl+\ at the terminal reaches the command by itself: it is in the same group.
-_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _LAST_SIGNALS = 0.02  # seconds in which signals that reached both still count as the command's
 _GRACE = 3.0  # seconds between SIGTERM and SIGKILL when the host gives up
 
@@ -25,12 +20,7 @@ class CommandNotStarted(TinyhostError):
     def __init__(self, program: str, error: OSError, directory: str) -> None:
         self.program = program
         self.status = 127 if isinstance(error, FileNotFoundError) else 126
-        reason = error.strerror or str(error)
-        if not os.path.isdir(directory):  # noqa: PTH112
-            reason = f"its directory {directory} does not exist"
-        elif self.status == 127:
-            reason = "there is no such program"
-        super().__init__(f"{program}: {reason}")
+        super().__init__(f"{program}: {why_not_started(error, directory)}")
 
 
 class Passthrough:
@@ -41,7 +31,7 @@ class Passthrough:
 
     async def __call__(self, command: Command) -> ToolResult:
         """Run the command to its end. Raises CommandNotStarted."""
-        with trio.open_signal_receiver(*_FROM_TERMINAL, *_PASSED_ON) as signals:
+        with trio.open_signal_receiver(*FROM_TERMINAL, *PASSED_ON) as signals:
             try:
                 process = await trio.lowlevel.open_process(
                     list(command.argv), env=dict(command.env), cwd=command.directory
@@ -54,7 +44,7 @@ class Passthrough:
                 nursery.cancel_scope.cancel()
             # What has not been taken goes to whoever had the signals before, and that ends us:
             # but a Ctrl+C that the command ended by was the command's.
-            with trio.move_on_after(_LAST_SIGNALS if _in_foreground() else 0):
+            with trio.move_on_after(_LAST_SIGNALS if in_foreground() else 0):
                 await _pass_on(signals, process)
         code = process.returncode
         assert code is not None
@@ -63,17 +53,10 @@ class Passthrough:
 
 
 async def _pass_on(signals: object, process: trio.Process) -> None:
-    at_terminal = _in_foreground()
+    at_terminal = in_foreground()
     async for number in signals:  # type: ignore[attr-defined]
-        if number in _PASSED_ON or not at_terminal:
+        if number in PASSED_ON or not at_terminal:
             process.send_signal(number)  # does nothing once it has ended
-
-
-def _in_foreground() -> bool:
-    try:
-        return os.tcgetpgrp(0) == os.getpgrp()
-    except OSError:
-        return False
 
 
 async def _wait(process: trio.Process) -> None:
