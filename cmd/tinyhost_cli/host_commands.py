@@ -15,6 +15,7 @@ from tinyhost_cli import output
 from tinyhost_cli.attached import directory_of
 from tinyhost_cli.client import Client, HostGone, attach
 from tinyhost_cli.common import attach_options
+from tinyhost_cli.output import memory, number
 from tinyhost_cli.setup import Setup
 
 _NO_HOST = "no host is running with this configuration; start one with: tinyhost serve"
@@ -95,24 +96,16 @@ def _row(plugin: Mapping[str, Any]) -> Sequence[str]:
     return (
         plugin["name"],
         plugin["state"],
-        _number(plugin["pid"]),
+        number(plugin["pid"]),
         str(counters["calls"]),
-        _number(stats["p50Ms"], ".1f"),
-        _number(stats["p99Ms"], ".1f"),
+        number(stats["p50Ms"], ".1f"),
+        number(stats["p99Ms"], ".1f"),
         str(counters["errors"]),
         str(counters["timeouts"]),
         str(counters["restarts"]),
-        _memory(stats["memoryBytes"]),
-        _number(stats["cpuSeconds"], ".1f"),
+        memory(stats["memoryBytes"]),
+        number(stats["cpuSeconds"], ".1f"),
     )
-
-
-def _number(value: float | None, form: str = "") -> str:
-    return "-" if value is None else format(value, form)
-
-
-def _memory(value: int | None) -> str:
-    return "-" if value is None else f"{value / 1048576:.1f} MiB"
 
 
 # --- top

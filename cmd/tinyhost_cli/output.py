@@ -130,6 +130,16 @@ def _json_escape(match: re.Match[str]) -> str:
 # --- tables
 
 
+def number(value: float | None, form: str = "") -> str:
+    """A number for a cell; form as for format()."""
+    return "-" if value is None else format(value, form)
+
+
+def memory(size: int | None) -> str:
+    """Bytes for a cell."""
+    return "-" if size is None else f"{size / 1048576:.1f} MiB"
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows: as a table at a terminal, else with tabs between the columns."""
     if not sys.stdout.isatty():

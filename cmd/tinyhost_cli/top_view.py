@@ -10,7 +10,7 @@ from typing import Any
 
 from tinyhost_cli import output
 from tinyhost_cli.client import Client
-from tinyhost_cli.output import cell
+from tinyhost_cli.output import cell, memory, number
 
 _HEADERS = (
     *("PLUGIN", "STATE", "PID", "CPU %", "MEMORY", "CALLS/S", "P50 MS", "P99 MS"),
@@ -56,22 +56,17 @@ def _rates(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Mapping[
 
 def _row(plugin: Mapping[str, Any]) -> Sequence[str]:
     counters, stats = plugin["counters"], plugin["stats"]
-    memory = stats["memoryBytes"]
     return (
         plugin["name"],
         plugin["state"],
-        _number(plugin["pid"], "d"),
-        _number(plugin["cpuPercent"], ".1f"),
-        "-" if memory is None else f"{memory / 1048576:.1f} MiB",
-        _number(plugin["callsPerSecond"], ".1f"),
-        _number(stats["p50Ms"], ".1f"),
-        _number(stats["p99Ms"], ".1f"),
+        number(plugin["pid"], "d"),
+        number(plugin["cpuPercent"], ".1f"),
+        memory(stats["memoryBytes"]),
+        number(plugin["callsPerSecond"], ".1f"),
+        number(stats["p50Ms"], ".1f"),
+        number(stats["p99Ms"], ".1f"),
         *(str(counters[name]) for name in ("calls", "errors", "timeouts", "restarts")),
     )
-
-
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
 
 
 @contextlib.contextmanager
