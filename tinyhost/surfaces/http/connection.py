@@ -266,7 +266,9 @@ class _Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        """Send what the app answers."""
+        """Send what the app answers. Raises RuntimeError behind the end of the answer."""
+        if self._done:
+            raise RuntimeError("the app has answered already")
         if message["type"] == "http.response.start":
             self._start = message
         elif message["type"] == "http.response.body":

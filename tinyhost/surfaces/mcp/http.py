@@ -13,6 +13,7 @@ from ...running import RunningHost
 from .crowd import Crowd
 from .lines import MAX_LINE
 from .server import ToolServer
+from .taken import Taken
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -45,7 +46,7 @@ class McpApp:
             session_idle_timeout=_IDLE,
             max_sessions=2 * sessions,  # where all are in use
         )
-        self._crowd = Crowd(self._manager.handle_request, sessions)
+        self._crowd = Crowd(Taken(self._manager.handle_request), sessions)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:

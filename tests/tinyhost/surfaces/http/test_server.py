@@ -27,7 +27,7 @@ GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     """Answers with the body it got; /never is not answered, /wait not while the client is
-    there, /flood never ends, /raise raises."""
+    there, /flood never ends, /raise raises, /twice answers again."""
     body, more = b"", scope["method"] == "POST" and scope["path"] != "/refuse"
     while more:
         message = await receive()
@@ -50,6 +50,9 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.body", "body": b"half", "more_body": True})
         raise RuntimeError("on purpose")
     await send({"type": "http.response.body", "body": scope["path"].encode() + b" " + body})
+    if scope["path"] == "/twice":
+        await send({"type": "http.response.start", "status": 500, "headers": []})
+        await send({"type": "http.response.body", "body": b"again"})
 
 
 @asynccontextmanager
@@ -83,6 +86,14 @@ async def test_requests_of_one_connection_are_answered_in_turn() -> None:
         stream = await running.connect(GET % b"one" + GET % b"two" + GET % b"three")
         text = await rest(stream)
     assert [text.count(path) for path in (b"/one ", b"/two ", b"/three ")] == [1, 1, 1]
+
+
+async def test_an_app_that_answers_twice_does_not_harm_the_next_request() -> None:
+    async with server(idle=0.5) as running:
+        text = await rest(await running.connect(GET % b"twice" + GET % b"next"))
+    assert (text.count(b" 200 "), text.count(b" 500 ")) == (2, 0)
+    assert b"/next " in text
+    assert b"again" not in text
 
 
 async def test_a_client_that_asks_before_it_sends_is_told_to_go_ahead() -> None:
