@@ -53,7 +53,7 @@ ROOMS = [
         "extension_folders",
         "json_schema",
     ],
-    ["link"],
+    ["link", "lives"],
     ["connection", "plugin", "guardian"],
     ["process", "peer", "pluginlog", "dialects", "bingo", "supervise", "hooks", "command"],
     ["launch", "sandbox"],

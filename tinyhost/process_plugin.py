@@ -29,6 +29,7 @@ from .errors import (
 from .guardian import Guardian
 from .launch import BARE, Wrapping
 from .link import PluginLink
+from .lives import Lives, Observe
 from .model import (
     CallContext,
     ClientCallbacks,
@@ -45,13 +46,10 @@ from .plugin import Plugin, StartedPlugin, capability_names, find_tool
 from .pluginlog import PluginLog
 from .process import Process, spawn
 from .redaction import redact, redact_start, redact_value
-from .supervise import BREAKER_WINDOW, Supervisor
 
 _log = logging.getLogger(__name__)
 
 StartTask = Callable[[Callable[[], Awaitable[None]]], None]
-# Called with "died", "restarted" or "changed", the plugin, and what happened in words.
-Observe = Callable[[str, Plugin, str], None]
 
 
 def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
@@ -99,7 +97,6 @@ class ProcessPlugin(StartedPlugin):
         self._launch = launch
         self._start_task = start_task
         self._guardian = guardian
-        self._observe = observe
         self._dialect = launch.dialect()
         self._conduct = self._dialect.conduct(launch.settings.max_line)
         self._manifest = Manifest()
@@ -107,10 +104,7 @@ class ProcessPlugin(StartedPlugin):
         self._link: PluginLink | None = None
         self._starting: Connection | None = None
         self._start_lock = trio.Lock()
-        self._supervisor = Supervisor()
-        self._counters = Counters()
-        self._last_death: PluginDied | None = None
-        self._stopping = False
+        self._lives = Lives(self, observe, died="died", started="started")
         self._stopped = trio.Event()
         self._spawn_s = 0.0
         self._handshake_s = 0.0
@@ -132,7 +126,7 @@ class ProcessPlugin(StartedPlugin):
             hooks=self._manifest.hooks,
             counters=self._count(live),
             path=self._launch.command[0],
-            message=self._message(),
+            message="" if live else self._lives.last_words,
             spawn_ms=self._spawn_s * 1000,
             handshake_ms=self._handshake_s * 1000,
             limits=self._launch.settings.limits,
@@ -147,8 +141,7 @@ class ProcessPlugin(StartedPlugin):
 
     async def revive(self) -> None:
         """Start the plugin again if it died."""
-        if self._link is None or not self._link.connection.usable:
-            await self._start_again()
+        await self._ready_link()
 
     def handles(self, hook: str) -> bool:
         """Whether the plugin declared the hook."""
@@ -163,13 +156,13 @@ class ProcessPlugin(StartedPlugin):
         """Where the plugin is in its life."""
         if self._stopped.is_set():
             return State.STOPPED
-        if self._stopping:
+        if self._lives.over:
             return State.STOPPING
         if self._starting is not None:
             return State.STARTING
         connection = self._connection
         ended = connection is None or connection.ended.is_set()
-        if self._supervisor.failed or (ended and not self._conduct.restarts):
+        if self._lives.failed or (ended and not self._conduct.restarts):
             return State.FAILED
         if connection is None or ended:
             return State.RESTARTING
@@ -183,7 +176,7 @@ class ProcessPlugin(StartedPlugin):
         return connection if connection is not None and connection.usable else None
 
     def _count(self, connection: Connection | None) -> Counters:
-        total = attrs.evolve(self._counters)
+        total = attrs.evolve(self._lives.counters)
         if connection is not None:
             total.junk_lines += connection.peer.junk_lines
             total.late_replies += connection.peer.late_replies
@@ -192,19 +185,6 @@ class ProcessPlugin(StartedPlugin):
             total.stderr_dropped += connection.log.dropped
         return total
 
-    def _message(self) -> str:
-        if self._last_death is None or self._live is not None:
-            return ""
-        text = str(self._last_death)
-        return f"{text}\n{self._way_out()}" if self._supervisor.failed else text
-
-    def _way_out(self) -> str:
-        deaths = self._supervisor.recent_deaths(trio.current_time())
-        return (
-            f"It died {deaths} times within {BREAKER_WINDOW:g} s and is not started again by"
-            f" itself. To try once more: tinyhost plugin restart {self.name}"
-        )
-
     # --- starting
 
     async def start(self) -> None:
@@ -212,8 +192,7 @@ class ProcessPlugin(StartedPlugin):
 
         Raises PluginDied once the plugin is being stopped.
         """
-        if self._stopping:
-            raise PluginDied(self.name, "was stopped")
+        self._lives.refuse_when_over()
         await self._verify()
         began = trio.current_time()
         connection, dialect, link = self._begin()
@@ -261,12 +240,12 @@ class ProcessPlugin(StartedPlugin):
         if self._launch.verify is None:
             return
         await self._launch.verify()
-        if self._stopping:
+        if self._lives.over:
             raise LoadError(self.name, "resolve", "it was stopped before it was started")
 
     def _manifest_changed(self, manifest: Manifest) -> None:
         self._manifest = manifest
-        self._observe("changed", self, "")
+        self._lives.changed()
 
     def _spawn(self) -> Process:
         launch = self._launch
@@ -293,7 +272,7 @@ class ProcessPlugin(StartedPlugin):
             manifest = await dialect.handshake(link)
         except (PluginError, ValueError, TypeError) as error:
             raise await self._failed_handshake(connection, error) from None
-        if connection.ended.is_set() or self._stopping:
+        if connection.ended.is_set() or self._lives.over:
             raise await self._failed_handshake(connection, connection.death())
         link.handshake_done()
         connection.peer.concurrency = manifest.concurrency
@@ -323,16 +302,15 @@ class ProcessPlugin(StartedPlugin):
             _log.exception("internal error while watching plugin %s", self.name)
         self._guardian.release(connection.process.pid)
         if connection is self._connection:
-            self._counters = self._count(connection)
-            if not self._stopping:
-                self._died(connection.death())
+            self._lives.counters = self._count(connection)
+            if not self._lives.over:
+                self._lives.ended(connection.death())
 
-    def _died(self, death: PluginDied) -> None:
-        self._last_death = death
-        self._counters.deaths += 1
-        self._supervisor.record_death(trio.current_time())
-        _log.warning("%s", death)
-        self._observe("died", self, str(death))
+    async def _ready_link(self) -> PluginLink:
+        link = self._link
+        if link is None or not link.connection.usable:
+            link = await self._start_again()
+        return link
 
     async def _start_again(self) -> PluginLink:
         async with self._start_lock:
@@ -340,57 +318,35 @@ class ProcessPlugin(StartedPlugin):
                 await self._connection.ended.wait()
             if self._live is not None and self._link is not None:
                 return self._link
-            self._refuse_restart()
+            self._lives.refuse_too_soon(restarts=self._conduct.restarts)
             try:
                 await self.start()
             except LoadError as error:
-                self._died(PluginDied(self.name, f"could not be started again: {error}"))
+                reason = f"could not be started again: {error}"
+                self._lives.ended(PluginDied(self.name, reason))
                 raise
-            self._restarted()
+            self._lives.began_again()
             assert self._link is not None
             return self._link
-
-    def _restarted(self) -> None:
-        self._counters.restarts += 1
-        self._observe("restarted", self, "")
-
-    def _refuse_restart(self) -> None:
-        if self._stopping:
-            raise PluginDied(self.name, "was stopped")
-        death = self._last_death
-        if death is None:
-            return  # no process because a restart that was asked for was broken off
-        if not self._conduct.restarts:
-            hint = "It is not started again by itself, and nothing was sent."
-            raise PluginDied(self.name, death.status, stderr=death.stderr, hint=hint)
-        if self._supervisor.failed:
-            raise PluginDied(self.name, death.status, stderr=death.stderr, hint=self._way_out())
-        wait = self._supervisor.wait(trio.current_time())
-        if wait > 0:
-            hint = f"It may be started again in {wait:.1f} s."
-            raise PluginDied(self.name, death.status, stderr=death.stderr, hint=hint)
 
     async def restart(self) -> None:
         """Stop the process if there is one, and start anew with a clean record."""
         async with self._start_lock:
-            if self._stopping:
-                raise PluginDied(self.name, "was stopped")
+            self._lives.refuse_when_over()
             connection, self._connection = self._connection, None
             if connection is not None:
                 await self._end(connection)
-                self._counters = self._count(connection)
-            self._supervisor.reset()
+                self._lives.counters = self._count(connection)
+            self._lives.supervisor.reset()
             await self.start()
-            self._restarted()
+            self._lives.began_again()
 
     # --- calling
 
     async def invoke_hook(self, name: str, input: Mapping[str, Any] | None = None) -> Any:
         """Call a hook and return the plugin's output; None is no opinion."""
-        link = self._link
-        if link is None or not link.connection.usable:
-            link = await self._start_again()
-        self._counters.calls += 1
+        link = await self._ready_link()
+        self._lives.counters.calls += 1
         try:
             return await self._dialect.invoke_hook(link, name, input)
         except (PluginError, ValueError) as error:
@@ -415,10 +371,8 @@ class ProcessPlugin(StartedPlugin):
             text = codec.dumps(args)
         except (TypeError, ValueError) as error:
             raise InvalidCall(f"the arguments of {tool.id} are not JSON: {error}") from error
-        link = self._link
-        if link is None or not link.connection.usable:
-            link = await self._start_again()
-        self._counters.calls += 1
+        link = await self._ready_link()
+        self._lives.counters.calls += 1
         try:
             return await self._dialect.call_tool(link, tool, text, context, on_progress)
         except (PluginError, ValueError) as error:
@@ -432,13 +386,7 @@ class ProcessPlugin(StartedPlugin):
 
         What the plugin said is repeated without the secrets that it was given.
         """
-        if isinstance(error, CallTimeout):
-            if error.busy:
-                self._counters.busy += 1
-            else:
-                self._counters.timeouts += 1
-            return error
-        self._counters.errors += 1
+        self._lives.count_failure(error)
         secrets = self._launch.secrets
         if isinstance(error, RemoteError):
             said = redact(error.remote_message, secrets), redact_value(error.data, secrets)
@@ -456,10 +404,10 @@ class ProcessPlugin(StartedPlugin):
         A second stop waits for the first.
         """
         with trio.CancelScope(shield=True):
-            if self._stopping:
+            if self._lives.over:
                 await self._stopped.wait()
                 return
-            self._stopping = True
+            self._lives.over = True
             try:
                 if self._starting is not None:
                     await self._starting.kill()

@@ -133,7 +133,7 @@ async def test_a_crash_loop_ends_in_failed_until_a_person_restarts(
         plugin = await manager.load("demo")
         assert isinstance(plugin, ProcessPlugin)
         for _ in range(5):
-            plugin._supervisor.not_before = 0  # as if the waits had passed
+            plugin._lives.supervisor.not_before = 0  # as if the waits had passed
             with pytest.raises(OutcomeUncertain):
                 await manager.call_tool("demo", "t")
         assert plugin.state is State.FAILED
