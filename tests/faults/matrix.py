@@ -266,7 +266,17 @@ HANDSHAKE = [
     _late_load("no answer to the handshake", "initialize", ["say nothing"]),
     _late_load("nothing is ever read", "start", FOREVER),
     _late_load("stopped by SIGSTOP before the handshake", "start", ["signal", signal.SIGSTOP]),
-    _late_load("standard input closed", "start", ["close", 0], FOREVER),
+    _no_load(
+        "standard input closed",
+        "start",
+        ["close", 0],
+        FOREVER,
+        # It depends on which was first, the close or the request.
+        match="no answer to initialize|closed its standard input",
+        words="no answer to initialize, or: closed its standard input",
+        bound=DEADLINE,
+        settings=SHORT,
+    ),
     _late_load(
         "text without a newline before the handshake",
         "initialize",
@@ -291,7 +301,8 @@ HANDSHAKE = [
         "start",
         ["close", 0, 1, 2],
         FOREVER,
-        match="closed its standard output",
+        match="closed its standard (output|input)",
+        words="closed its standard output, or input",
         bound=CLOSED,
     ),
     _no_load(
