@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
 import textwrap
@@ -17,6 +18,11 @@ hypothesis.settings.register_profile("tinyhost", deadline=None)
 hypothesis.settings.load_profile("tinyhost")
 
 PEERS = Path(__file__).parent / "peers"
+
+# What nohup and a shell's background jobs ignore would be ignored by all that the tests start.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 
 @pytest.fixture

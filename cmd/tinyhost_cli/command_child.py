@@ -51,6 +51,7 @@ def run(argv: Sequence[str], env: Mapping[str, str], directory: str) -> int:
     not those that came with its end.
     """
     process: subprocess.Popen[bytes] | None = None
+    early: list[int] = []  # signals that came before there was a process to pass them on to
     ended: float | None = None
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
@@ -58,8 +59,11 @@ def run(argv: Sequence[str], env: Mapping[str, str], directory: str) -> int:
             if time.monotonic() > ended + _LAST_SIGNALS:
                 signal.signal(number, before[signal.Signals(number)])
                 signal.raise_signal(number)
-        elif process is not None and (number in PASSED_ON or not in_foreground()):
-            process.send_signal(number)  # does nothing once it has ended
+        elif number in PASSED_ON or not in_foreground():
+            if process is None:
+                early.append(number)
+            else:
+                process.send_signal(number)  # does nothing once it has ended
 
     before = {number: signal.getsignal(number) for number in (*FROM_TERMINAL, *PASSED_ON)}
     for number, handler in before.items():
@@ -71,6 +75,8 @@ def run(argv: Sequence[str], env: Mapping[str, str], directory: str) -> int:
         process = subprocess.Popen(list(argv), env=dict(env), cwd=directory)
     except OSError as error:
         raise NotStarted(argv[0], error, directory) from error
+    for missed in early:
+        process.send_signal(missed)
     code = process.wait()
     ended = time.monotonic()
     return code
