@@ -27,6 +27,8 @@ KINDS = {
     tarfile.FIFOTYPE: "a named pipe",
     tarfile.GNUTYPE_SPARSE: "a sparse file",
 }
+# The pax records that say something about a member's name or content; a sparse file has several.
+_USED, _SPARSE = (b"path", b"size"), "GNU.sparse."
 _PAX_TYPES = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
 _EXTRA_TYPES = (*_PAX_TYPES, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 
@@ -187,7 +189,7 @@ def _complete(info: tarfile.TarInfo, extra: dict[str, str], path: Path) -> None:
     info.name = extra.get("path", info.name)
     if info.type in PLAIN_TYPES and info.name.endswith("/"):
         info.type = tarfile.DIRTYPE
-    if any(key.startswith("GNU.sparse.") for key in extra):
+    if _SPARSE in extra:
         info.type = tarfile.GNUTYPE_SPARSE
 
 
@@ -209,7 +211,10 @@ def _extra_header(kind: bytes, body: bytes, path: Path) -> dict[str, str]:
 
 
 def _pax(body: bytes, path: Path) -> dict[str, str]:
-    """The records of a pax header, each "<length> <key>=<value>" and a newline."""
+    """The records of a pax header, each "<length> <key>=<value>" and a newline.
+
+    Only those that are used are kept: a member may have any number of such headers before it.
+    """
     records: dict[str, str] = {}
     while body.strip(b"\0"):
         digits, blank, _after = body.partition(b" ")
@@ -217,7 +222,10 @@ def _pax(body: bytes, path: Path) -> dict[str, str]:
         key, equals, value = body[len(digits) + 1 : max(length - 1, 0)].partition(b"=")
         if not blank or not equals or length > len(body):
             raise ArchiveError(f"{path} has a damaged pax header")
-        records[key.decode("utf-8", "replace")] = value.decode("utf-8", "backslashreplace")
+        if key.startswith(_SPARSE.encode()):
+            records[_SPARSE] = ""
+        elif key in _USED:
+            records[key.decode()] = value.decode("utf-8", "backslashreplace")
         body = body[length:]
     return records
 

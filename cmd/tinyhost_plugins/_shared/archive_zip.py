@@ -22,9 +22,13 @@ _FAULTS = (
     OverflowError,
     OSError,
 )
-_END, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
-# The record at the end, and a comment of at most 64 KiB.
-_TAIL = 22 + 65_535 + 20
+# The record at the end, and of files with very many members a longer one before it, with a locator
+# in between.
+_END, _LOCATOR, _LONG_END = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
+_END_SIZE, _LOCATOR_SIZE, _LONG_END_SIZE = 22, 20, 56
+_LONGEST_COMMENT = 65_535
+# An entry of the list of members, without its name and what follows that.
+_MEMBER, _MEMBER_SIZE = b"PK\x01\x02", 46
 # 46 bytes, a name and a time for each member.
 _BYTES_PER_ENTRY = 300
 
@@ -57,18 +61,50 @@ def why_not(info: zipfile.ZipInfo) -> str:
 
 
 def check_directory(file: BinaryIO, path: Path, entries: int) -> None:
-    """The library reads the list of members as a whole, so its size is checked before."""
+    """Raises ArchiveError when there are more members than so many.
+
+    The library reads the list of members as a whole, whatever number of them is written beside it,
+    so the list is found and gone through as the library does it.
+    """
+    start, length = _directory(file, path)
+    many = length > entries * _BYTES_PER_ENTRY
+    if not many:
+        file.seek(start)
+        many = _count(file.read(length)) > entries
+    file.seek(0)
+    if many:
+        raise ArchiveError(f"{path} has more than the {entries} entries that are allowed")
+
+
+def _directory(file: BinaryIO, path: Path) -> tuple[int, int]:
+    """Where the list of members begins, and how long it is. Raises ArchiveError."""
     size = file.seek(0, 2)
-    file.seek(max(0, size - _TAIL))
+    file.seek(max(0, size - _END_SIZE - _LONGEST_COMMENT - _LOCATOR_SIZE))
+    before = file.tell()
     tail = file.read()
     end = tail.rfind(_END)
-    if end < 0 or len(tail) < end + 22:
+    if end < 0 or len(tail) < end + _END_SIZE:
         raise ArchiveError(f"{path} is not a whole zip file: its list of members is missing")
-    length = int.from_bytes(tail[end + 12 : end + 16], "little")
-    locator = tail[max(0, end - 20) : end]
+    length, after = int.from_bytes(tail[end + 12 : end + 16], "little"), before + end
+    locator = tail[max(0, end - _LOCATOR_SIZE) : end]
     if locator.startswith(_LOCATOR):
-        file.seek(min(int.from_bytes(locator[8:16], "little"), size))
-        length = int.from_bytes(file.read(56)[40:48], "little")
-    file.seek(0)
-    if length > entries * _BYTES_PER_ENTRY:
-        raise ArchiveError(f"{path} has more than the {entries} entries that are allowed")
+        after -= _LOCATOR_SIZE + _LONG_END_SIZE
+        file.seek(max(after, 0))
+        record = file.read(_LONG_END_SIZE)
+        # One place would be read here and the other by the library, or by its next version.
+        if int.from_bytes(locator[8:16], "little") != after or not record.startswith(_LONG_END):
+            raise ArchiveError(f"{path} is not a whole zip file: its last records do not agree")
+        length = int.from_bytes(record[40:48], "little")
+    if length > after:
+        raise ArchiveError(f"{path} is not a whole zip file: its list of members is cut off")
+    return after - length, length
+
+
+def _count(listed: bytes) -> int:
+    """The entries of a list of members, up to the first that is damaged."""
+    count = at = 0
+    while listed.startswith(_MEMBER, at):
+        sizes = listed[at + 28 : at + 34]
+        at += _MEMBER_SIZE + sum(int.from_bytes(sizes[i : i + 2], "little") for i in (0, 2, 4))
+        count += 1
+    return count

@@ -8,7 +8,6 @@ made to be shown; it holds neither credentials nor more than a line of what the 
 from __future__ import annotations
 
 import functools
-import ipaddress
 import json as json_text
 import math
 import ssl
@@ -33,6 +32,7 @@ from .http_answers import (
     one_line,
     refusal,
 )
+from .http_urls import check_base, is_loopback, origin, path, shown
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -57,6 +57,7 @@ _REPEATABLE = ("GET", "HEAD", "PUT", "DELETE")
 _UNAVAILABLE = (502, 503, 504)
 _REDIRECTS = (301, 302, 303, 307, 308)
 _SAME_METHOD = (307, 308)
+_SEE_OTHER = 303  # what was asked for has been done; the redirect leads to what came of it
 _MOST_OF_FAILURE = 64 * 1024  # bytes read of an answer that tells of a failure
 _POLL = 0.05  # seconds between looks at whether the caller gave up
 _BAD_PROXY = (
@@ -95,38 +96,6 @@ class _Call:
     content: bytes | None
     repeatable: bool
     secrets: tuple[str, ...]
-
-
-def path(*segments: str | int) -> str:
-    """A path of these segments, each escaped whole, so that a "/" within one stays inside it.
-
-    Raises ValueError for a segment that would change the path: "", ".", "..", control characters.
-    """
-    for segment in map(str, segments):
-        if segment in ("", ".", "..") or not segment.isprintable():
-            raise ValueError(f"{segment!r:.80} cannot be a part of a path")
-    return "".join("/" + urllib.parse.quote(str(segment), safe="") for segment in segments)
-
-
-def check_base(text: str) -> httpx2.URL:
-    """The URL that an API is under, without a slash at its end. Raises HttpError."""
-    shown = one_line(text)[:200] if "@" not in text else "the base URL"
-    try:
-        url = httpx2.URL(text.rstrip("/"))
-        port = urllib.parse.urlsplit(text).port
-        url.raw_host.decode("ascii").encode("idna")  # as it is looked up
-    except (httpx2.InvalidURL, ValueError):
-        raise HttpError(f"{shown} is not a URL") from None
-    if url.scheme not in ("http", "https") or not url.host or "%" in url.netloc.decode():
-        raise HttpError(f"{shown} is not a URL that begins with https:// and a host")
-    if url.userinfo or url.query or url.fragment or port == 0:
-        raise HttpError(f"{shown}: a base URL has no user, password, query, fragment or port 0")
-    if url.scheme == "http" and not _is_loopback(url.host):
-        raise HttpError(
-            f"{shown} has no encryption, so no credentials are sent there: use https://;"
-            " http:// is for this machine only"
-        )
-    return url
 
 
 class Client:
@@ -241,7 +210,7 @@ class _Exchange:
         self._base = base
         self._limits = limits
         self._ca_file = ca_file
-        self._what = f"{call.method} {_shown(call.url)}"
+        self._what = f"{call.method} {shown(call.url)}"
 
     async def run(
         self, seconds: float, cancelled: Callable[[], bool] | None
@@ -285,7 +254,7 @@ class _Exchange:
                 timeout=httpx2.Timeout(None, connect=self._limits.connect),
                 verify=verify,
                 # A proxy would see what is sent without encryption.
-                trust_env=not _is_loopback(self._base.host),
+                trust_env=not is_loopback(self._base.host),
             )
         except (httpx2.InvalidURL, ImportError, ValueError):
             # Its URL may hold a password, so it is not shown.
@@ -314,18 +283,24 @@ class _Exchange:
         raise HttpError(f"{self._what}: more than {self._limits.redirects} redirects")
 
     def _target(self, url: httpx2.URL, response: Response) -> httpx2.URL:
+        unsure = response.status == _SEE_OTHER
         try:
             target = url.join(response.headers["location"])
         except (httpx2.InvalidURL, ValueError):
-            raise HttpError(f"{self._what}: a redirect to what is not a URL") from None
-        if _origin(target) != _origin(self._base) or target.userinfo:
+            raise HttpError(
+                f"{self._what}: a redirect to what is not a URL", unsure=unsure
+            ) from None
+        if origin(target) != origin(self._base) or target.userinfo:
             where = f"{target.scheme}://{target.host}"
             raise HttpError(
                 f"{self._what}: a redirect to {one_line(where, self._call.secrets)}, which is"
-                " another server; it is not followed. Set the base URL if it is the right one"
+                " another server; it is not followed. Set the base URL if it is the right one",
+                unsure=unsure,
             )
         if self._call.method not in ("GET", "HEAD") and response.status not in _SAME_METHOD:
-            raise HttpError(f"{self._what}: it has moved to {_shown(target)}; use that")
+            moved = "the answer is at" if unsure else "it has moved to"
+            hint = "" if unsure else "; use that"
+            raise HttpError(f"{self._what}: {moved} {shown(target)}{hint}", unsure=unsure)
         return target
 
     async def _once(self, client: httpx2.AsyncClient, url: httpx2.URL) -> Response:
@@ -363,7 +338,7 @@ class _Exchange:
                     scope.cancel()
         if len(body) > most and not is_failure:
             raise TooLarge(f"{self._what}: the answer exceeds {most} bytes", unsure=True)
-        return Response(response.status_code, headers, bytes(body[:most]), _shown(self._call.url))
+        return Response(response.status_code, headers, bytes(body[:most]), shown(self._call.url))
 
     def _no_answer(self, error: httpx2.TransportError) -> HttpError:
         cause = _root(error)
@@ -372,7 +347,9 @@ class _Exchange:
             return HttpError(
                 f"{self._what}: its certificate is not trusted: {cause.verify_message}"
             )
-        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        if isinstance(error, httpx2.ProxyError):
+            return _NoAnswer(f"{self._what}: the proxy does not let it through: {text}")
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return _NoAnswer(f"{self._what}: no connection: {text}")
         return _NoAnswer(f"{self._what}: the connection broke: {text}", unsure=True)
 
@@ -402,17 +379,6 @@ def _body(value: object, form: Mapping[str, str] | None) -> tuple[dict[str, str]
     return {"content-type": kind}, text.encode("ascii")
 
 
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 @functools.cache
 def _tls(ca_file: str | None) -> ssl.SSLContext:
     """ca_file: "" for what the system trusts, None where there is no encryption."""
@@ -425,8 +391,3 @@ def _tls(ca_file: str | None) -> ssl.SSLContext:
     except OSError as error:
         where = ca_file or "what SSL_CERT_FILE names, or SSLKEYLOGFILE cannot be written"
         raise HttpError(f"no certificates could be read from {where}: {error}") from None
-
-
-def _shown(url: httpx2.URL) -> str:
-    text = str(url.copy_with(query=None, fragment=None))
-    return text if len(text) <= 200 else text[:199] + "…"

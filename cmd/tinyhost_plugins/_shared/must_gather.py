@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -21,7 +22,7 @@ from typing import BinaryIO
 from .must_gather_roots import MARKS, roots
 from .must_gather_tree import MustGatherError, Tree
 from .must_gather_values import Resource, Values, resources
-from .must_gather_yaml import FormatError, documents
+from .must_gather_yaml import MOST_VALUES, FormatError, documents
 
 __all__ = [
     "PARTS",
@@ -39,6 +40,7 @@ PARTS = (
 )
 _SUFFIXES = (".yaml", ".yml", ".json")
 _VERSIONS = "cluster-scoped-resources/config.openshift.io/clusterversions"
+_BYTES_OF_VALUE = 16  # in the YAML of a cluster's objects there are few that take less
 _ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
 
 
@@ -104,6 +106,8 @@ class MustGather:
     def everywhere(self, group: str, plural: str) -> Iterator[Resource]:
         """The objects of all namespaces."""
         for namespace in self.namespaces:
+            if self.tree.is_over(f"reading {plural}"):
+                return
             yield from self.namespaced(namespace, group, plural)
 
     def read_resources(self, path: str | Path, namespace: str = "") -> Iterator[Resource]:
@@ -111,7 +115,10 @@ class MustGather:
         where = self.tree.relative(path)
         try:
             text = self.read_text(where, self.limits.file_bytes)
-            for document in documents(text):
+            # Who allows larger files allows more values.
+            most = max(MOST_VALUES, self.limits.file_bytes // _BYTES_OF_VALUE)
+            is_over = partial(self.tree.is_over, f"reading {where}")
+            for document in documents(text, most=most, is_over=is_over):
                 yield from resources(document, where, namespace)
         except (MustGatherError, FormatError) as error:
             self.tree.note(where, str(error).removeprefix(f"{where} "))
@@ -168,6 +175,8 @@ class MustGather:
     ) -> Iterator[Resource]:
         """The objects of the files; of two with a name, the first."""
         for file in files:
+            if self.tree.is_over(f"reading {file}"):
+                return
             for found in self.read_resources(file, namespace):
                 key = (found.namespace, found.name)
                 if key not in seen or not found.name:

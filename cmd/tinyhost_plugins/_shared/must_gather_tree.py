@@ -10,7 +10,7 @@ import fnmatch
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -31,13 +31,15 @@ class Tree:
     """A folder. most_entries: files and folders that one search looks at.
 
     faults: what could not be read, a path below the root and the reason; the first hundred.
-    fault_count: how many there were.
+    fault_count: how many there were. is_over: asked again and again while something is read, with
+    what that is; when it says True the reading ends. A caller whose time is bounded sets it.
     """
 
     root: Path
     most_entries: int = 200_000
     faults: dict[str, str] = field(default_factory=dict)
     fault_count: int = 0
+    is_over: Callable[[str], bool] = lambda _what: False
 
     def note(self, where: str, why: str) -> None:
         """Keep that something could not be read. The same again changes nothing."""

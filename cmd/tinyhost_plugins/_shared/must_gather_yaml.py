@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _DEEPEST = 100
 # Values of a whole file, with what aliases stand for.
-_MOST_VALUES = 2_000_000
+MOST_VALUES = 2_000_000
+_LOOK = 5000  # events of the parser between looks at the time; some hundredths of a second
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _FLAGS = dict.fromkeys(("true", "True", "TRUE"), True)
 _FLAGS |= dict.fromkeys(("false", "False", "FALSE"), False)
@@ -25,8 +26,17 @@ class FormatError(Exception):
     """The text is neither YAML nor JSON, or goes past a bound."""
 
 
-def documents(text: str, *, most: int = _MOST_VALUES, deepest: int = _DEEPEST) -> Iterator[Any]:
-    """The documents of a text, the empty ones left out. Raises FormatError, also after some."""
+def documents(
+    text: str,
+    *,
+    most: int = MOST_VALUES,
+    deepest: int = _DEEPEST,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Iterator[Any]:
+    """The documents of a text, the empty ones left out.
+
+    is_over: asked again and again; True ends the reading. Raises FormatError, also after some.
+    """
     start = text.lstrip("\ufeff \t\r\n")[:1]
     if start and start in "{[":
         try:
@@ -37,17 +47,17 @@ def documents(text: str, *, most: int = _MOST_VALUES, deepest: int = _DEEPEST) -
         except ValueError:
             # It may be several values after each other, or YAML that begins with a brace.
             pass
-    yield from _yaml(text, most, deepest)
+    yield from _yaml(text, _Builder(most, deepest, is_over))
 
 
-def _yaml(text: str, most: int, deepest: int) -> Iterator[Any]:
+def _yaml(text: str, builder: _Builder) -> Iterator[Any]:
     try:
         import yaml
     except ImportError:
         raise FormatError("PyYAML is not installed; install it to read YAML") from None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        for value in _Builder(most, deepest).documents(yaml.parse(text, Loader=loader)):
+        for value in builder.documents(yaml.parse(text, Loader=loader)):
             if value is not None:
                 yield value
     except yaml.MarkedYAMLError as error:
@@ -61,9 +71,10 @@ def _yaml(text: str, most: int, deepest: int) -> Iterator[Any]:
 class _Builder:
     """Puts values together from the parser's events, without recursion."""
 
-    def __init__(self, most: int, deepest: int) -> None:
+    def __init__(self, most: int, deepest: int, is_over: Callable[[], bool]) -> None:
         self._left = most
         self._deepest = deepest
+        self._is_over = is_over
         self._anchors: dict[str, tuple[Any, int]] = {}
         # The containers that are open: value, a key that waits for its value, anchor, budget before.
         self._open: list[tuple[Any, list[Any], str | None, int]] = []
@@ -72,7 +83,9 @@ class _Builder:
         from yaml import events as kinds
 
         self._whole: Any = None
-        for event in events:
+        for number, event in enumerate(events):
+            if number % _LOOK == 0 and self._is_over():
+                raise FormatError("the time was over")
             kind = type(event)
             if kind is kinds.ScalarEvent:
                 is_text = event.style or event.tag or self._awaits_key()

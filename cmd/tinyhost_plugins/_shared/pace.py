@@ -8,6 +8,8 @@ from typing import TypeVar
 
 from tinyhost_sdk import HandlerError, ToolContext
 
+from .texts import line
+
 T = TypeVar("T")
 
 # How often the host hears that the work goes on, in seconds.
@@ -33,15 +35,17 @@ class Pace:
         return max(self._end - time.monotonic(), 0.0)
 
     def is_over(self, what: str) -> bool:
-        """To be asked often. Raises HandlerError when the caller has given up."""
+        """To be asked often. what: may hold names of files. Raises HandlerError when the caller has
+        given up.
+        """
         now = time.monotonic()
         if now >= self._report:
             self._report = now + _REPORT
-            self._context.progress(what)
+            self._context.progress(line(what))
         if self._context.cancelled:
-            raise HandlerError(f"cancelled while {what}")
+            raise HandlerError(f"cancelled while {line(what)}")
         if now >= self._end:
-            self.stopped = self.stopped or what
+            self.stopped = self.stopped or line(what)
             return True
         return False
 

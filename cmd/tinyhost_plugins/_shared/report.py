@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tinyhost_sdk import HandlerError
 
-from .table import cell, table
+from .table import WIDEST, cell, table
 from .texts import line
 
 MOST_ROWS = 1000
@@ -36,10 +36,12 @@ class Report:
     """An answer that grows from its first line on, which is the short one.
 
     A plugin whose answers always end in the same way overrides `ending`. instead: what its callers
-    can do about an answer that is cut off, before they ask for more.
+    can do about an answer that is cut off, before they ask for more. widest: the characters of a cell
+    in its tables.
     """
 
     instead = ""
+    widest = WIDEST
 
     def __init__(self, view: View, first: str) -> None:
         self._view = view
@@ -58,7 +60,8 @@ class Report:
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Rows in columns, as many as the view shows."""
         every = list(rows)
-        text = table(headers, every, most=self._view.rows, more=self._more())
+        most, more = self._view.rows, self._more()
+        text = table(headers, every, most=most, more=more, widest=self.widest)
         self._lines.append(text)
         self._hide(text.rpartition("\n")[2], len(every) - self._view.rows)
 
@@ -87,7 +90,7 @@ class Report:
             left = sum(self._hidden.get(entry, 1) for entry in cut)
             instead = self.instead if self._view.rows < MOST_ROWS else ""
             whole = f"{shown}\n... {left} more lines; {instead}{self._more()}"
-        return "\n".join([whole, *self.ending()])
+        return "\n".join([whole, *map(_safe, self.ending())])
 
     def _more(self) -> str:
         if self._view.rows >= MOST_ROWS:

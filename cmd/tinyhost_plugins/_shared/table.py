@@ -15,17 +15,22 @@ _JOINERS = "\u200c\u200d"
 
 
 def table(
-    headers: Sequence[str], rows: Iterable[Sequence[object]], *, most: int = 50, more: str = ""
+    headers: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    most: int = 50,
+    more: str = "",
+    widest: int = WIDEST,
 ) -> str:
     """The rows under their headers, in aligned columns, without a newline at the end.
 
     Columns of numbers are aligned to the right; None is an empty cell. Cells are made safe and short as
-    `cell` says. At most `most` rows are shown; a last line then says how many are left, and `more` says how
+    `cell` says, after `widest` characters. At most `most` rows are shown; a last line then says how many are left, and `more` says how
     to see them: "12 more rows; ask for a smaller range". Raises ValueError for a row that has more or fewer
     cells than there are headers.
     """
     remaining = iter(rows)
-    shown = [[cell(value) for value in row] for row in islice(remaining, max(most, 0))]
+    shown = [[cell(value, widest) for value in row] for row in islice(remaining, max(most, 0))]
     left = sum(1 for _ in remaining)
     names = [cell(name) for name in headers]
     columns = [_aligned(column) for column in zip(names, *shown, strict=False)]

@@ -8,6 +8,7 @@ from pathlib import Path
 from tinyhost_sdk import HandlerError, ToolContext
 
 from .._shared.archive import ArchiveError
+from .._shared.matching import check
 from .._shared.must_gather import MustGatherError
 from .._shared.pace import Pace
 from .._shared.report import View, view_of
@@ -26,7 +27,6 @@ from . import (
     summary,
     version,
 )
-from .matching import check
 from .options import Options
 from .report import Ask
 from .sessions import Loaded, Sessions
@@ -114,8 +114,10 @@ class Answers:
     ) -> str:
         pace = Pace(context, self._options.max_seconds)
         ask = Ask(loaded.mg, pace, view.rows, view.characters)
-        if not loaded.mg.root.is_dir():
-            raise HandlerError(f"{loaded.mg.root} is gone; load the must-gather again with mg_use")
+        root = loaded.mg.root
+        if not root.is_dir():
+            raise HandlerError(f"{line(str(root))} is gone; load the must-gather again with mg_use")
+        loaded.mg.tree.is_over = pace.is_over
         try:
             return tell(ask)
         except MustGatherError as error:

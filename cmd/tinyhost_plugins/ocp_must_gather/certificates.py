@@ -16,9 +16,8 @@ from tinyhost_sdk import HandlerError
 if TYPE_CHECKING:
     from cryptography import x509
 
-_PEM = re.compile(
-    rb"-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]{1,100000})-----END"
-)
+_BEGIN = rb"-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----"
+_PEM = re.compile(_BEGIN + rb"([A-Za-z0-9+/=\s]{1,100000})-----END")
 # What `oc adm inspect` writes in place of a value of a Secret.
 _REPLACED = re.compile(rb"\d{1,12} bytes long")
 
@@ -41,6 +40,11 @@ def pem_blocks(data: bytes) -> Iterator[bytes]:
             yield base64.b64decode(b"".join(found[1].split()), validate=True)
         except binascii.Error:
             yield b""
+
+
+def beginnings(data: bytes) -> int:
+    """How many certificates begin in a text, also those that do not end."""
+    return len(re.findall(_BEGIN, data))
 
 
 def secret_value(value: str) -> bytes | None:

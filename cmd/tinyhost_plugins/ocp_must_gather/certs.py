@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from .._shared.must_gather import Resource
 from .._shared.texts import counted, line
-from .certificates import Certificate, decode, fingerprint, pem_blocks, secret_value
-from .report import Ask, Report
+from .certificates import (
+    Certificate,
+    beginnings,
+    decode,
+    fingerprint,
+    pem_blocks,
+    secret_value,
+)
+from .report import Ask, Report, nothing
 
 DAYS = 30
 _MOST_DAYS = 36_500
@@ -64,7 +71,10 @@ def read_certificates(ask: Ask) -> Found:
     # Those of Secrets come first.
     for is_secret, resource, key, data in _values(ask, found):
         source = f"{resource.namespace}/{resource.name}/{key}"
-        for der in pem_blocks(data):
+        blocks = list(pem_blocks(data))
+        if len(blocks) < beginnings(data):
+            found.faults.append(source)
+        for der in ask.pace.each(blocks, "reading certificates"):
             name = fingerprint(der)
             if name not in known:
                 certificate = decode(der)
@@ -85,7 +95,8 @@ def _values(ask: Ask, found: Found) -> Iterator[tuple[bool, Resource, str, bytes
     """Values that may hold certificates, and whether of a Secret: these first, which tell more."""
     secrets = ask.mg.everywhere("core", "secrets")
     for resource in ask.pace.each(secrets, "reading secrets"):
-        for key, value in (resource.mapping("data") or {}).items():
+        # One Secret may have any number of values, and one value any number of certificates.
+        for key, value in ask.pace.each(_data(resource), "reading secrets"):
             data = secret_value(value) if isinstance(value, str) else b""
             if data is None:
                 found.replaced += 1
@@ -93,9 +104,13 @@ def _values(ask: Ask, found: Found) -> Iterator[tuple[bool, Resource, str, bytes
                 yield True, resource, key, data
     maps = ask.mg.everywhere("core", "configmaps")
     for resource in ask.pace.each(maps, "reading config maps"):
-        for key, value in (resource.mapping("data") or {}).items():
+        for key, value in ask.pace.each(_data(resource), "reading config maps"):
             if isinstance(value, str) and _MARK in value:
                 yield False, resource, key, value.encode("utf-8", "replace")
+
+
+def _data(resource: Resource) -> Iterable[tuple[str, object]]:
+    return (resource.mapping("data") or {}).items()
 
 
 def headline(found: Found, days: int) -> str:
@@ -114,7 +129,7 @@ def answer(ask: Ask, expired_only: bool, days: int) -> str:
     days = days or DAYS
     found = read_certificates(ask)
     if not found.places:
-        report = Report(ask, "This must-gather has no certificates in Secrets or ConfigMaps.")
+        report = Report(ask, nothing(ask, "certificates in Secrets or ConfigMaps"))
         _notes(report, found)
         return report.text()
     report = Report(ask, headline(found, days))
@@ -140,7 +155,7 @@ def answer(ask: Ask, expired_only: bool, days: int) -> str:
 def _row(state: str, days: int, place: Place) -> tuple[object, ...]:
     certificate, more = place.certificate, len(place.sources) - 1
     source = place.sources[0] + (f" +{more} more" if more else "")
-    if len(source) > 60 and more:
+    if len(source) > Report.widest and more:
         # The number of places would be cut off first.
         source = f"+{more} more: {place.sources[0]}"
     ends, is_ca = f"{certificate.ends:%Y-%m-%d}", "yes" if certificate.is_ca else "no"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from .._shared.matching import Matcher
 from .._shared.must_gather import Resource
 from .._shared.texts import counted, line
-from .matching import Matcher
 from .namespaces import in_namespaces
-from .report import Ask, Report
+from .report import Ask, Report, nothing
 
 _MESSAGE = 120
 
@@ -80,7 +80,7 @@ def answer(ask: Ask, namespace: str, kind: str, reason: str) -> str:
     every = read_events(ask, namespace)
     where = f" in {line(namespace, 70)}" if namespace else ""
     if not every:
-        return Report(ask, f"This must-gather has no events{where}.").text()
+        return Report(ask, nothing(ask, f"events{where}")).text()
     found = [e for e in every if not kind or e.kind.casefold() == kind.casefold()]
     if reason:
         with Matcher(reason, "reason", ask.pace, any_case=True) as matcher:
@@ -92,10 +92,11 @@ def answer(ask: Ask, namespace: str, kind: str, reason: str) -> str:
     report = Report(ask, of_all)
     if found:
         report.section("Type, how often, when last, namespace, object, reason: message")
-        report.list([_line(event) for event in found])
+        most = ask.at_most(_MESSAGE)
+        report.list([_line(event, most) for event in found])
     return report.text()
 
 
-def _line(event: Event) -> str:
-    about = f"{event.namespace} {event.target} {event.reason}: {line(event.message, _MESSAGE)}"
+def _line(event: Event, most: int) -> str:
+    about = f"{event.namespace} {event.target} {event.reason}: {line(event.message, most)}"
     return f"{event.kind} {event.count}x {event.last[:19]} {about}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .._shared.texts import counted, line
 from . import certs, machine_config, nodes, operators, prometheus, version
-from .report import Ask, Report
+from .report import Ask, Report, is_partial, nothing
 
 _HINT = "For etcd and for routers, the plugins etcd-diag and ingress-inspect tell more."
 
@@ -17,28 +17,32 @@ def answer(ask: Ask) -> str:
     found_nodes = nodes.read_nodes(ask)
     found_operators = operators.read_operators(ask)
     pools = machine_config.read_pools(ask)
-    alerts = [alert for alert in prometheus.read_alerts(ask) if alert.state == "firing"]
+    alerts = prometheus.read_alerts(ask)
     # The certificates come last: they may take all the time that is left.
     found_certs = certs.read_certificates(ask)
     issues = [
         *(version.troubles(found_version) if found_version else ()),
         *_node_issues(found_nodes),
-        *_operator_issues(found_operators),
+        *_operator_issues(found_operators, ask.reason),
         *_pool_issues(pools),
         *_alert_issues(alerts),
         *_certificate_issues(found_certs),
     ]
     lines = [
-        version.headline(found_version) if found_version else version.NONE,
-        nodes.headline(found_nodes) if found_nodes else "no nodes in this must-gather",
-        operators.headline(found_operators) if found_operators else "no cluster operators in it",
+        version.headline(found_version) if found_version else nothing(ask, version.KIND),
+        nodes.headline(found_nodes) if found_nodes else nothing(ask, "nodes"),
+        operators.headline(found_operators)
+        if found_operators
+        else nothing(ask, "cluster operators"),
+        machine_config.headline(pools) if pools else nothing(ask, "machine config pools"),
+        prometheus.headline(ask, alerts),
         certs.headline(found_certs, certs.DAYS),
     ]
-    empty = not (found_version or found_nodes or found_operators)
-    if issues:
-        first = counted(len(issues), "issue")
+    if issues or found_version or found_nodes or found_operators:
+        first = counted(len(issues), "issue") if issues else "No critical issues"
+        first += " in what could be read" if is_partial(ask) else ""
     else:
-        first = "Too little is in this must-gather to tell" if empty else "No critical issues"
+        first = "Too little is in this must-gather to tell"
     report = Report(ask, f"{first}; {lines[0]}")
     for text in lines[1:]:
         report.add(text[:1].upper() + text[1:])
@@ -57,10 +61,10 @@ def _node_issues(found: list[nodes.Node]) -> Iterator[str]:
             yield f"node {node.name}: {kind}: {why}"
 
 
-def _operator_issues(found: list[operators.Operator]) -> Iterator[str]:
+def _operator_issues(found: list[operators.Operator], most: int) -> Iterator[str]:
     for operator in found:
         if operator.is_degraded or operator.is_unavailable:
-            reasons = operator.reasons() or [
+            reasons = operator.reasons(most) or [
                 f"{operator.name}: it does not say that it is available"
             ]
             yield f"operator {reasons[0]}"
@@ -75,7 +79,7 @@ def _pool_issues(found: list[machine_config.Pool]) -> Iterator[str]:
 
 def _alert_issues(found: list[prometheus.Alert]) -> Iterator[str]:
     for alert in found:
-        if alert.severity == "critical":
+        if alert.state == "firing" and alert.severity == "critical":
             where = f" in {alert.namespace}" if alert.namespace != "-" else ""
             yield f"alert {alert.name}{where}: {line(alert.text)}"
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from .._shared.must_gather import MustGather, MustGatherError
 
@@ -101,32 +101,44 @@ def is_log(name: str) -> bool:
 def read_lines(mg: MustGather, path: str | Path, longest: int = LONGEST_LINE) -> Iterator[str]:
     """The lines of a log, plain or gzip, without their ends, in little memory.
 
-    Of a line with more than `longest` bytes that much is kept, and "…" shows it. A compressed file
-    that is damaged or unpacks to more than 2 GiB ends early, which is noted in `mg.faults`. Raises
-    MustGatherError when the file cannot be opened.
+    Of a line with more than `longest` bytes that much is kept, and "…" shows it. What cannot be
+    opened has no lines; a compressed file that is damaged or unpacks to more than 2 GiB ends early.
+    Both are noted in `mg.faults`.
     """
-    with closing(mg.open(path)) as file:
-        plain = file
-        if file.read(2) == b"\x1f\x8b":
-            file.seek(0)
-            plain = cast("BinaryIO", gzip.GzipFile(fileobj=file))
-        else:
-            file.seek(0)
-        try:
-            yield from _lines(plain, longest)
-        except (OSError, EOFError, zlib.error) as error:
-            mg.tree.note(mg.relative(path), f"cut off or damaged: {error}"[:200])
-        except MustGatherError as error:
-            mg.tree.note(mg.relative(path), str(error))
+    try:
+        file = mg.open(path)
+    except MustGatherError as error:
+        where = mg.relative(path)
+        mg.tree.note(where, str(error).removeprefix(f"{where} "))
+        return
+    with closing(file):
+        yield from _lines(_chunks(mg, mg.relative(path), file), longest)
 
 
-def _lines(file: BinaryIO, longest: int) -> Iterator[str]:
-    left = _MOST_UNPACKED
+def _chunks(mg: MustGather, where: str, file: BinaryIO) -> Iterator[bytes]:
+    """The content of a file, unpacked, until there is no time for more."""
+    is_packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    # read1() gives what comes before the damage; read() would fail without it.
+    read = gzip.GzipFile(fileobj=file).read1 if is_packed else file.read
+    count = 0
+    try:
+        while chunk := read(_CHUNK):
+            count += len(chunk)
+            if is_packed and count > _MOST_UNPACKED:
+                why = f"unpacks to more than the {_MOST_UNPACKED} bytes that are read"
+                mg.tree.note(where, why)
+                return
+            if mg.tree.is_over(f"reading {where}"):
+                return
+            yield chunk
+    except (OSError, EOFError, zlib.error) as error:
+        mg.tree.note(where, f"cut off or damaged: {error}"[:200])
+
+
+def _lines(chunks: Iterable[bytes], longest: int) -> Iterator[str]:
     kept, is_cut = b"", False
-    while chunk := file.read(_CHUNK):
-        left -= len(chunk) if isinstance(file, gzip.GzipFile) else 0
-        if left < 0:
-            raise MustGatherError(f"unpacks to more than the {_MOST_UNPACKED} bytes that are read")
+    for chunk in chunks:
         *whole, rest = chunk.split(b"\n")
         for piece in whole:
             yield _line(kept + piece if not is_cut else kept, longest, is_cut)

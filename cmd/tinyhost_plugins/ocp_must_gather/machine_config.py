@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .._shared.conditions import condition, conditions
 from .._shared.must_gather import Resource
 from .._shared.texts import counted, line
-from .report import Ask, Report
+from .report import Ask, Report, nothing
 
 GROUP = "machineconfiguration.openshift.io"
 
@@ -33,15 +33,17 @@ class Pool:
 
 def read_pools(ask: Ask) -> list[Pool]:
     """The pools by name."""
-    return sorted(map(_pool, ask.mg.cluster(GROUP, "machineconfigpools")), key=lambda p: p.name)
+    pools = (_pool(found, ask.reason) for found in ask.mg.cluster(GROUP, "machineconfigpools"))
+    return sorted(pools, key=lambda pool: pool.name)
 
 
-def _pool(found: Resource) -> Pool:
+def _pool(found: Resource, most: int) -> Pool:
     known = conditions(found)
     states = []
     for kind, entry in sorted(known.items()):
         if entry.status == "True":
-            states.append(f"{kind}: {entry.why()}" if entry.why() else kind)
+            why = entry.why(most)
+            states.append(f"{kind}: {why}" if why else kind)
     return Pool(
         found.name,
         found.integer("status", "machineCount"),
@@ -52,6 +54,14 @@ def _pool(found: Resource) -> Pool:
         condition(known, "Degraded").status == "True",
         found.text("status", "configuration", "name") or "-",
         tuple(states),
+    )
+
+
+def headline(found: list[Pool]) -> str:
+    """ "2 machine config pools, 1 not up to date or degraded"."""
+    bad = sum(not pool.is_well for pool in found)
+    return (
+        f"{counted(len(found), 'machine config pool')}, {bad or 'none'} not up to date or degraded"
     )
 
 
@@ -69,12 +79,8 @@ def answer(ask: Ask) -> str:
         )
     ]
     if not pools and not configs:
-        return Report(ask, "This must-gather has no machine config pools and no configs.").text()
-    bad = sum(not pool.is_well for pool in pools)
-    first = (
-        f"{counted(len(pools), 'machine config pool')}, {bad or 'none'} not up to date or degraded"
-    )
-    report = Report(ask, f"{first}; {counted(len(configs), 'machine config')}")
+        return Report(ask, nothing(ask, "machine config pools and no configs")).text()
+    report = Report(ask, f"{headline(pools)}; {counted(len(configs), 'machine config')}")
     report.add("")
     report.table(
         ("POOL", "READY", "UPDATED", "DEGRADED", "PAUSED", "CONFIG"),

@@ -26,8 +26,10 @@ def check(ask: Ask, namespace: str) -> None:
     if namespace in ask.mg.namespaces:
         return
     known = ask.mg.namespaces
+    if not known:
+        raise HandlerError("there are no namespaces in this must-gather")
     alike = [name for name in known if namespace.casefold() in name or name in namespace]
-    shown = ", ".join((alike or known)[:_FEW]) or "none"
+    shown = line(", ".join((alike or known)[:_FEW]), 1000)
     raise HandlerError(
         f"there is no namespace {line(namespace, 80)} in this must-gather;"
         f" of its {len(known)} {'these are alike' if alike else 'the first are'}: {shown}"

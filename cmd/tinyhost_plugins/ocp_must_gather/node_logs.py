@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
 from tinyhost_sdk import HandlerError
 
+from .._shared.matching import LONGEST_LINE, Matcher
 from .._shared.report import MORE_CHARACTERS
-from .._shared.texts import counted, line, size
+from .._shared.texts import counted, line
 from .logs import HostLog, host_service_logs, parse_line, read_lines
-from .matching import LONGEST_LINE, Matcher
-from .report import Ask, Report
+from .report import Ask, Report, file_size, is_partial, nothing
 
 LINES, MOST_LINES = 100, 5000
 _FIRST = 20  # lines of each file, when nothing is searched
@@ -30,10 +31,14 @@ def answer(ask: Ask, node: str, pattern: str, most: int) -> str:
         raise HandlerError(f"max has to be from 0 to {MOST_LINES}, not {most}")
     files = list(host_service_logs(ask.mg))
     if not files:
-        return Report(ask, "This must-gather has no host_service_logs.").text()
+        return Report(ask, nothing(ask, "host_service_logs")).text()
+    most = most or LINES
+    if most > LINES:
+        # Who asks for more lines gets more text, too.
+        ask = replace(ask, characters=MORE_CHARACTERS)
     if pattern:
-        return _search(ask, files, node, pattern, most or LINES)
-    return _begin(ask, files, node, most or LINES)
+        return _search(ask, files, node, pattern, most)
+    return _begin(ask, files, node, most)
 
 
 def _lines(ask: Ask, file: HostLog, node: str) -> Iterator[str]:
@@ -56,16 +61,17 @@ def _search(ask: Ask, files: list[HostLog], node: str, pattern: str, most: int) 
     of_node = f" of {line(node, 80)}" if node else ""
     where = f"in {counted(len(files), 'host log file')}{of_node}"
     if not found:
-        return Report(ask, f"No line matches the pattern {where}.").text()
+        which = "No line that was read" if is_partial(ask) else "No line"
+        return Report(ask, f"{which} matches the pattern {where}.").text()
     more = len(found) > most
     head = f"{'The first ' if more else ''}{counted(min(len(found), most), 'match', 'matches')}"
-    report = _report(ask, f"{head} {where}", most)
+    report = Report(ask, f"{head} {where}")
     last = None
     for entry in found[:most]:
         if entry.file is not last:
             last = entry.file
             report.section(f"=== {ask.mg.relative(entry.file.path)} ===")
-        report.add(line(entry.text, _SHOWN))
+        report.add(line(entry.text, ask.at_most(_SHOWN)))
     if more:
         report.add(f"There are more; search more narrowly, or set max (up to {MOST_LINES})")
     return report.text()
@@ -74,7 +80,7 @@ def _search(ask: Ask, files: list[HostLog], node: str, pattern: str, most: int) 
 def _begin(ask: Ask, files: list[HostLog], node: str, most: int) -> str:
     """The first lines of every file, as many as there may be in all."""
     of_node = f", lines of {line(node, 80)}" if node else ""
-    report = _report(ask, f"{counted(len(files), 'host log file')}{of_node}: the first lines", most)
+    report = Report(ask, f"{counted(len(files), 'host log file')}{of_node}: the first lines")
     report.add("Give a pattern to search all lines.")
     left = most
     each = max(1, min(_FIRST, most // len(files)))
@@ -86,16 +92,9 @@ def _begin(ask: Ask, files: list[HostLog], node: str, most: int) -> str:
         left -= len(shown)
         path = ask.mg.relative(file.path)
         if shown or not node:
-            report.section(f"=== {path} === ({size(ask.mg.tree.size(path))})")
+            report.section(f"=== {path} === ({file_size(ask, path)})")
             for text in shown:
-                report.add(line(text, _SHOWN))
+                report.add(line(text, ask.at_most(_SHOWN)))
     if left == most:
         report.add("There are none.")
     return report.text()
-
-
-def _report(ask: Ask, first: str, most: int) -> Report:
-    """Who asks for more lines gets more text, too."""
-    if most > LINES:
-        ask = Ask(ask.mg, ask.pace, ask.rows, MORE_CHARACTERS)
-    return Report(ask, first)

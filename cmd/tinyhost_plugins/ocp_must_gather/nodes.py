@@ -8,7 +8,7 @@ from .._shared.conditions import condition, conditions
 from .._shared.must_gather import Resource
 from .._shared.nodes import readiness, roles, troubles
 from .._shared.texts import counted, line
-from .report import Ask, Report
+from .report import Ask, Report, nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,16 @@ class Node:
 
 def read_nodes(ask: Ask) -> list[Node]:
     """The nodes by name."""
-    return sorted(map(_node, ask.mg.cluster("core", "nodes")), key=lambda node: node.name)
+    nodes = (_node(found, ask.reason) for found in ask.mg.cluster("core", "nodes"))
+    return sorted(nodes, key=lambda node: node.name)
 
 
-def _node(found: Resource) -> Node:
+def _node(found: Resource, most: int) -> Node:
     ready = condition(conditions(found), "Ready")
     return Node(
         found.name,
         readiness(found),
-        ready.why() or "no reason is given",
+        ready.why(most) or "no reason is given",
         roles(found),
         tuple(troubles(found)),
         found.scalar("status", "capacity", "cpu") or "-",
@@ -62,7 +63,7 @@ def answer(ask: Ask, role: str) -> str:
     """mg_nodes."""
     every = read_nodes(ask)
     if not every:
-        return Report(ask, "This must-gather has no nodes.").text()
+        return Report(ask, nothing(ask, "nodes")).text()
     found = [node for node in every if not role or role in node.roles]
     if not found:
         known = sorted({name for node in every for name in node.roles})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .._shared.conditions import Condition, condition, conditions
 from .._shared.must_gather import Resource
 from .._shared.texts import counted
-from .report import Ask, Report
+from .report import Ask, Report, nothing
 from .version import GROUP
 
 _GOOD = {"Available": "True", "Degraded": "False", "Progressing": "False", "Upgradeable": "True"}
@@ -37,10 +37,10 @@ class Operator:
     def is_progressing(self) -> bool:
         return self.status("Progressing") == "True"
 
-    def reasons(self) -> list[str]:
-        """Why it is not as it should be."""
+    def reasons(self, most: int) -> list[str]:
+        """Why it is not as it should be. most: characters of each reason."""
         return [
-            f"{self.name}: {kind}={entry.status}: {entry.why() or 'no reason is given'}"
+            f"{self.name}: {kind}={entry.status}: {entry.why(most) or 'no reason is given'}"
             for kind, good in _GOOD.items()
             if (entry := condition(self.known, kind)).status not in ("", good)
         ]
@@ -78,7 +78,7 @@ def answer(ask: Ask) -> str:
     """mg_operators."""
     found = read_operators(ask)
     if not found:
-        return Report(ask, "This must-gather has no cluster operators.").text()
+        return Report(ask, nothing(ask, "cluster operators")).text()
     report = Report(ask, headline(found))
     report.add("")
     kinds = ("Available", "Degraded", "Progressing")
@@ -86,7 +86,7 @@ def answer(ask: Ask) -> str:
         ("NAME", *map(str.upper, kinds), "VERSION"),
         ((o.name, *map(o.status, kinds), o.version) for o in found),
     )
-    reasons = [reason for operator in found for reason in operator.reasons()]
+    reasons = [reason for operator in found for reason in operator.reasons(ask.reason)]
     if reasons:
         report.section("Reasons")
         report.list(reasons)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _TEXTS = {
     "path": "Folder or archive of a must-gather to load; without it the one loaded before is asked",
-    "limit": "Rows to show of each list, up to 1000; 0 is the usual number",
+    "limit": "Rows to show of each list, up to 1000, and longer texts; 0 is the usual number",
     "role": "Show only nodes with this role, as master, worker or infra",
     "expired_only": "Leave out certificates that are all right",
     "days": "Days before its end from which a certificate is expiring; 0 is 30",

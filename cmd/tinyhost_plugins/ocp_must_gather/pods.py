@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .._shared.must_gather import Resource, Values
 from .._shared.texts import counted, line
 from .namespaces import in_namespaces
-from .report import Ask, Report
+from .report import Ask, Report, nothing
 
 _CALM = ("Running", "Succeeded")
 # As kubectl calls the one, and the condition of a pod the other.
@@ -91,7 +91,7 @@ def answer(ask: Ask, namespace: str, status: str) -> str:
     every = read_pods(ask, namespace)
     where = f" in {line(namespace, 70)}" if namespace else ""
     if not every:
-        return Report(ask, f"This must-gather has no pods{where}.").text()
+        return Report(ask, nothing(ask, f"pods{where}")).text()
     found = [pod for pod in every if _has(pod, status)]
     phases = _phases(every)
     if not found:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._shared.matching import Matcher
 from .._shared.must_gather import MustGatherError, Values
 from .._shared.must_gather_yaml import FormatError, documents
 from .._shared.texts import counted, line, size
 from .logs import read_lines
-from .matching import Matcher
-from .report import Ask, Report
+from .report import Ask, Report, file_size, is_partial, nothing
 
 _RULES = "monitoring/prometheus/rules.json"
 _PER_FILE = 50
@@ -46,17 +47,32 @@ def read_alerts(ask: Ask) -> list[Alert]:
     )
 
 
+def headline(ask: Ask, found: list[Alert]) -> str:
+    """ "3 alerts firing, 1 of them critical", or why that is not known."""
+    if not list(ask.mg.find(_RULES)):
+        return f"no {_RULES}, so it is not known which alerts fire"
+    if _json(ask, _RULES).items("data", "groups") is None:
+        return "no rules in rules.json, so it is not known which alerts fire"
+    firing = [alert for alert in found if alert.state == "firing"]
+    critical = sum(alert.severity == "critical" for alert in firing)
+    return f"{counted(len(firing), 'alert')} firing, {critical or 'none'} of them critical"
+
+
 def _json(ask: Ask, where: str) -> Values:
     """The object in a file; an empty one when there is none."""
-    if not list(ask.mg.find(where)):
-        return Values({})
+    value = _value(ask, where) if list(ask.mg.find(where)) else None
+    return Values(value if isinstance(value, dict) else {})
+
+
+def _value(ask: Ask, where: str) -> Any:
+    """What a file has in it; None when it cannot be read, which is noted."""
+    is_over = partial(ask.pace.is_over, f"reading {where}")
     try:
         text = ask.mg.read_text(where, ask.mg.limits.file_bytes)
-        value = next(documents(text), None)
+        return next(documents(text, is_over=is_over), None)
     except (MustGatherError, FormatError) as error:
         ask.mg.tree.note(where, str(error).removeprefix(f"{where} "))
-        return Values({})
-    return Values(value if isinstance(value, dict) else {})
+        return None
 
 
 def _alert(rule: Values, alert: Values) -> Alert:
@@ -76,18 +92,13 @@ def answer(ask: Ask, metric: str) -> str:
     every = [Path(path) for path in ask.mg.find("monitoring/**")]
     files = [path for path in every if path.suffix != ".stderr"]
     if not files:
-        return Report(ask, "This must-gather has no monitoring data.").text()
+        return Report(ask, nothing(ask, "monitoring data")).text()
     return _search(ask, files, metric) if metric else _overview(ask, every, files)
 
 
 def _overview(ask: Ask, every: list[Path], files: list[Path]) -> str:
     alerts = read_alerts(ask)
-    firing = sum(alert.state == "firing" for alert in alerts)
-    known = f"{counted(firing, 'alert')} firing"
-    if not list(ask.mg.find(_RULES)):
-        known = "no rules.json"
-    elif _json(ask, _RULES).items("data", "groups") is None:
-        known = "no rules in rules.json, so it is not known which alerts fire"
+    known = headline(ask, alerts)
     report = Report(ask, f"{counted(len(files), 'monitoring file')}, {known}")
     if alerts:
         report.section("Alerts")
@@ -98,14 +109,16 @@ def _overview(ask: Ask, every: list[Path], files: list[Path]) -> str:
     report.section("Files; give metric, a regular expression, to search them")
     report.table(
         ("FILE", "SIZE"),
-        ((ask.mg.relative(path), size(ask.mg.tree.size(path))) for path in files),
+        ((ask.mg.relative(path), file_size(ask, path)) for path in files),
     )
-    failed = [path for path in every if path.suffix == ".stderr" and ask.mg.tree.size(path)]
+    failed = [
+        path for path in every if path.suffix == ".stderr" and file_size(ask, path) != size(0)
+    ]
     if failed:
         report.section("What failed while it was gathered")
         for path in failed[: ask.rows]:
             said = next(read_lines(ask.mg, path), "")
-            report.add(f"{ask.mg.relative(path)}: {line(said, _SHOWN)}")
+            report.add(f"{ask.mg.relative(path)}: {line(said, ask.at_most(_SHOWN))}")
     return report.text()
 
 
@@ -121,7 +134,9 @@ def _search(ask: Ask, files: list[Path], metric: str) -> str:
             if found:
                 shown.append((where, found))
     if not shown:
-        return Report(ask, f"Nothing in {counted(len(files), 'monitoring file')} matches.").text()
+        which = "Nothing that was read" if is_partial(ask) else "Nothing"
+        first = f"{which} in {counted(len(files), 'monitoring file')} matches."
+        return Report(ask, first).text()
     total = sum(min(len(found), _PER_FILE) for _, found in shown)
     more = any(len(found) > _PER_FILE for _, found in shown)
     head = f"{counted(total, 'match', 'matches')} in {len(shown)} of {counted(len(files), 'file')}"
@@ -129,7 +144,7 @@ def _search(ask: Ask, files: list[Path], metric: str) -> str:
     for where, found in shown:
         report.section(f"=== {where} ===")
         for text in found[:_PER_FILE]:
-            report.add(line(text, _SHOWN))
+            report.add(line(text, ask.at_most(_SHOWN)))
         if len(found) > _PER_FILE:
             report.add("There are more in this file; search more narrowly")
     return report.text()
@@ -144,13 +159,17 @@ def _lines(ask: Ask, path: Path) -> Iterator[str]:
         yield from (text for text in read_lines(ask.mg, path) if not text.startswith("#"))
         return
     where = ask.mg.relative(path)
-    value = _json(ask, where).raw
-    yield from islice(_rule_lines(value) if where == _RULES else _leaves(value), _LEAVES)
+    value = _value(ask, where)
+    lines = _rule_lines(value) if where == _RULES else _leaves(value)
+    yield from islice(lines, _LEAVES)
+    if next(lines, None) is not None:
+        ask.mg.tree.note(where, f"only its first {_LEAVES:,} values are searched")
 
 
 def _rule_lines(value: Any) -> Iterator[str]:
     """One line for each rule, with what it asks for."""
-    for group in Values(value).values("data").objects("groups"):
+    rules = Values(value if isinstance(value, dict) else {})
+    for group in rules.values("data").objects("groups"):
         for rule in group.objects("rules"):
             state = rule.text("state") or rule.text("type") or "rule"
             yield f"{rule.text('name') or '?'} ({state}): {line(rule.text('query') or '', 2000)}"
@@ -166,5 +185,5 @@ def _leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _leaves(inner, f"{path}[{index}]", depth + 1)
-    else:
+    elif path:
         yield f"{path} = {value}"

@@ -76,7 +76,8 @@ class Sessions:
         found = path.stat()
         stamp = (str(path.resolve()), found.st_size, found.st_mtime_ns)
         for loaded in self._loaded.values():
-            if loaded.stamp == stamp:
+            # Folders of temporary files are cleared now and then.
+            if loaded.stamp == stamp and loaded.mg.root.is_dir():
                 return loaded
         unpacked = Unpacked(path, self._options, pace)
         try:
@@ -88,7 +89,7 @@ class Sessions:
         return Loaded(path, gather, unpacked, stamp)
 
     def _remove_unused(self, former: list[Loaded]) -> None:
-        used = {loaded.stamp for loaded in self._loaded.values()}
+        used = [loaded.unpacked for loaded in self._loaded.values()]
         for loaded in former:
-            if loaded.unpacked is not None and loaded.stamp not in used:
+            if loaded.unpacked is not None and loaded.unpacked not in used:
                 loaded.unpacked.remove()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import BinaryIO
 
 from .._shared.archive import Limits, Member, extract, open_archive
 from .._shared.pace import Pace
+from .._shared.scratch import claimed_folder
 from .options import Options
 
 _PREFIX = "tinyhost-must-gather-"
-_LOCK, _FILES = "lock", "files"
+_FILES = "files"
 # Large, and no tool of this plugin looks at them.
 _UNWANTED = {"audit_logs", "insights-data"}
 # Seconds: unpacking takes longer than any question afterwards.
@@ -30,13 +29,9 @@ class Unpacked:
 
     def __init__(self, archive: Path, options: Options, pace: Pace) -> None:
         """Raises ArchiveError, HandlerError and OSError; nothing is left then."""
-        _sweep(Path(tempfile.gettempdir()))
-        self._home = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock: BinaryIO | None = None
+        self._home, self._claim = claimed_folder(Path(tempfile.gettempdir()), _PREFIX)
         self.left_out = self.skipped = 0
         try:
-            self._lock = (self._home / _LOCK).open("xb")
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
             self.folder = self._home / _FILES
             self.folder.mkdir(mode=0o700)
             self._extract(archive, options, pace)
@@ -47,8 +42,9 @@ class Unpacked:
     def remove(self) -> None:
         """Delete the files. May be called again."""
         shutil.rmtree(self._home, ignore_errors=True)
-        if self._lock is not None:
-            self._lock.close()
+        if self._claim >= 0:
+            os.close(self._claim)
+            self._claim = -1
 
     def _extract(self, archive: Path, options: Options, pace: Pace) -> None:
         most = options.max_unpacked_bytes
@@ -65,17 +61,3 @@ class Unpacked:
         with open_archive(archive, limits) as opened:
             extract(opened, self.folder, want)
             self.skipped = opened.skipped_count
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what processes have left that were killed."""
-    for home in folder.glob(f"{_PREFIX}*"):
-        try:
-            if home.is_symlink() or home.stat().st_uid != os.getuid():
-                continue
-            with (home / _LOCK).open("rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(home, ignore_errors=True)
-        except OSError:
-            # It is in use, or is just being made.
-            continue

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from .._shared.conditions import condition, conditions
 from .._shared.must_gather import Resource, Values
 from .._shared.texts import line
-from .report import Ask, Report
+from .report import Ask, Report, nothing
 
 GROUP = "config.openshift.io"
-NONE = "This must-gather has no ClusterVersion."
+KIND = "ClusterVersion"
 
 
 def read_version(ask: Ask) -> Resource | None:
@@ -42,7 +42,7 @@ def answer(ask: Ask) -> str:
     """mg_cluster_version."""
     found = read_version(ask)
     if found is None:
-        return Report(ask, NONE).text()
+        return Report(ask, nothing(ask, KIND)).text()
     report = Report(ask, headline(found))
     report.add(f"Cluster ID: {line(found.text('spec', 'clusterID') or 'unknown')}")
     image = found.text("status", "desired", "image") or ""
@@ -57,7 +57,8 @@ def answer(ask: Ask) -> str:
     report.table(("VERSION", "STATE", "STARTED", "COMPLETED", "VERIFIED"), rows)
     report.section("Conditions")
     for entry in conditions(found).values():
-        report.add(f"{entry.kind}={entry.status}" + (f": {entry.why()}" if entry.why() else ""))
+        why = entry.why(ask.reason)
+        report.add(f"{entry.kind}={entry.status}" + (f": {why}" if why else ""))
     return report.text()
 
 

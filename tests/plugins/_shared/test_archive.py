@@ -8,8 +8,10 @@ import io
 import lzma
 import os
 import stat
+import struct
 import subprocess
 import tarfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -211,13 +213,43 @@ def test_too_many_members_end_the_reading(
         read(tmp_path / "a", data, Limits(entries=4))
 
 
+def long_end(length: int, start: int) -> bytes:
+    """The record that a zip file with very many members has before its last one."""
+    return struct.pack("<4sQHHIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, length, start)
+
+
+def with_locator(plain: bytes, last: bytes, place: int) -> bytes:
+    """A zip file with a long record, and a locator that says that it is at another place."""
+    end = plain.rindex(b"PK\x05\x06")
+    locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, place, 1)
+    return plain[:end] + last + locator + plain[end:]
+
+
 def test_a_long_list_of_members_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(zipped({f"{number:0200}": b"" for number in range(20)}))
     with path.open("rb") as file:
-        archive_zip.check_directory(file, path, 20)
-        with pytest.raises(ArchiveError, match="more than the 10 entries"):
-            archive_zip.check_directory(file, path, 10)
+        # A folder is a member as well.
+        archive_zip.check_directory(file, path, 21)
+        for most in (20, 10):
+            with pytest.raises(ArchiveError, match=f"more than the {most} entries"):
+                archive_zip.check_directory(file, path, most)
+
+
+def test_the_list_of_a_zip_file_is_looked_for_where_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    plain = zipped(FILES)
+    end = plain.rindex(b"PK\x05\x06")
+    start = int.from_bytes(plain[end + 16 : end + 20], "little")
+    record = long_end(end - start, start)
+    good = with_locator(plain, record, end)
+    assert read(path, good) == FILES
+    # The library goes by one of the places, and by which depends on its version.
+    for last, place in ((record, 0), (bytes(56), end)):
+        with pytest.raises(ArchiveError, match="its last records do not agree"):
+            read(path, with_locator(plain, last, place))
+    with pytest.raises(ArchiveError, match="its list of members is cut off"):
+        read(path, with_locator(plain, long_end(10**6, start), end))
 
 
 def test_reading_ends_when_the_time_is_over(tmp_path: Path) -> None:
@@ -230,6 +262,24 @@ def test_a_huge_header_is_not_taken_into_memory(tmp_path: Path, kind: bytes) -> 
     header = info("x", 10**9, type=kind).tobuf(tarfile.GNU_FORMAT)
     with pytest.raises(ArchiveError, match="header of 1000000000 bytes; 65536 are allowed"):
         read(tmp_path / "a", header + bytes(2048))
+
+
+def test_headers_before_a_member_are_not_kept_whatever_their_number(tmp_path: Path) -> None:
+    data = bytearray()
+    for number in range(100):
+        record = f" {number:05}=".encode() + b"v" * 60_000 + b"\n"
+        body = str(len(record) + 5).encode() + record
+        data += info("x", len(body), type=tarfile.XHDTYPE).tobuf() + body + bytes(-len(body) % 512)
+    data += info("member").tobuf() + bytes(1024)
+    path = tmp_path / "a"
+    path.write_bytes(data)
+    tracemalloc.start()
+    try:
+        with open_archive(path) as archive:
+            assert [member.name for member in archive.files()] == ["member"]
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_sizes_beyond_eight_octal_digits_are_read_from_both_forms(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import email.utils
 import json
+import re
 import socket
 import ssl
 import sys
@@ -13,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from cryptography import x509
@@ -209,6 +210,8 @@ def test_a_query_that_is_no_text_is_refused(serve: Serve) -> None:
         ("https://example.com?a=b", "no user, password, query"),
         ("https://example.com/#a", "no user, password, query"),
         ("https://u:hunter2@example.com", "no user, password, query"),
+        ("https://example.com?t=hunter2", "no user, password, query"),
+        ("https://example.com#hunter2", "no user, password, query"),
         ("https://[::1", "is not a URL"),
         ("https://example.com\n.evil", "is not a URL"),
         ("https://example..com", "is not a URL"),
@@ -268,6 +271,16 @@ def test_a_post_is_sent_again_whole_or_not_at_all(serve: Serve) -> None:
     assert len(changed.requests) == 1
 
 
+@pytest.mark.parametrize("location", ["/made/1", "https://elsewhere.example/made/1", "http://["])
+def test_a_post_that_leads_to_what_it_made_may_have_been_carried_out(
+    serve: Serve, location: str
+) -> None:
+    server = serve(Reply(303, {"Location": location}))
+    assert fails(server, "POST").unsure
+    assert len(server.requests) == 1
+    assert not fails(serve(Reply(301, {"Location": location})), "POST").unsure
+
+
 def test_no_proxy_sees_what_goes_to_this_machine(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +289,41 @@ def test_no_proxy_sees_what_goes_to_this_machine(
         monkeypatch.setenv(name, proxy.url)
     client(server).get("/a")
     assert (len(proxy.requests), len(server.requests)) == (0, 1)
+
+
+def use_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    """Whatever the environment says about proxies, this is the one for https."""
+    for name in ("NO_PROXY", "no_proxy", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", url)
+
+
+class Refusing(QuietHandler):
+    """A proxy that lets nobody through. seen: the requests that it has had."""
+
+    seen: ClassVar[list[str]] = []
+
+    def refuse(self) -> None:
+        self.seen.append(f"{self.path}\n{self.headers}")
+        self.send_error(407)
+
+    do_CONNECT = refuse  # noqa: N815
+
+
+def test_a_proxy_that_refuses_is_told_and_has_seen_no_credentials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Refusing.seen.clear()
+    with running() as start:
+        proxy = start(LocalServer(Refusing))
+        use_proxy(monkeypatch, proxy.url)
+        caller = Client("https://api.example", limits=QUICK, credentials={"x-token": TOKEN})
+        with pytest.raises(HttpError) as caught:
+            caller.get("/x")
+    assert "/x: the proxy does not let it through: 407 " in str(caught.value)
+    assert Refusing.seen
+    assert all(seen.startswith("api.example:443\n") for seen in Refusing.seen)
+    assert TOKEN not in "".join(Refusing.seen)
 
 
 @pytest.mark.parametrize(
@@ -290,8 +338,7 @@ def test_no_proxy_sees_what_goes_to_this_machine(
 def test_a_proxy_that_cannot_be_used_is_an_error_like_others(
     monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", proxy)
-    monkeypatch.setenv("NO_PROXY", "")
+    use_proxy(monkeypatch, proxy)
     monkeypatch.setitem(sys.modules, "socksio", None)
     with pytest.raises(HttpError) as caught:
         Client("https://api.example", limits=QUICK).get("/x")
@@ -487,7 +534,8 @@ def test_a_packed_answer_is_refused_since_nobody_asked_for_it(serve: Serve) -> N
 
 def test_a_server_that_says_nothing_is_left_at_the_deadline(serve: Serve) -> None:
     error = fails(serve(Reply(wait=60)), limits=Limits(seconds=0.3))
-    assert str(error).endswith("no answer within 0.3 s")
+    # What is left when the request begins is shown, which may be a little less.
+    assert re.search(r"no answer within 0(\.\d+)? s$", str(error))
 
 
 def test_a_server_that_trickles_is_left_at_the_deadline() -> None:
@@ -525,19 +573,20 @@ def test_a_call_that_was_given_up_sends_nothing(serve: Serve) -> None:
 def test_a_call_that_is_given_up_while_it_waits_ends(serve: Serve) -> None:
     server = serve(Reply(wait=60))
     assert isinstance(fails(server, cancelled=lambda: bool(server.requests)), Cancelled)
-    waiting = serve(Reply(429, {"Retry-After": "15"}))
-    assert isinstance(fails(waiting, cancelled=lambda: bool(waiting.requests)), Cancelled)
+    waiting = serve(Reply(429, {"Retry-After": "300"}))
+    limits = Limits(seconds=600)
+    error = fails(waiting, limits=limits, cancelled=lambda: bool(waiting.requests))
+    assert isinstance(error, Cancelled)
 
 
 def test_a_deadline_holds_for_all_requests_of_a_client(serve: Serve) -> None:
-    server = serve(Reply(), Reply(wait=60))
+    server = serve(Reply(wait=60))
     caller = client(server, deadline=time.monotonic() + 0.4)
-    caller.get("/x")
     with pytest.raises(HttpError, match="no answer within 0"):
         caller.get("/x")
     with pytest.raises(HttpError, match="no answer within 0 s"):
         caller.get("/x")
-    assert len(server.requests) == 2
+    assert len(server.requests) <= 1
 
 
 @pytest.mark.parametrize(

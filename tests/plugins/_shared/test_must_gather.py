@@ -377,3 +377,43 @@ def test_aliases_are_followed_but_not_into_a_bomb() -> None:
 def test_a_text_that_goes_past_a_bound_is_refused(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=said):
         list(documents(text))
+
+
+def test_when_the_time_is_over_reading_ends_between_files_and_within_one(tmp_path: Path) -> None:
+    pods = yaml.safe_dump({"items": [{"metadata": {"name": f"p{n}"}} for n in range(3000)]})
+    write_tree(
+        tmp_path,
+        {
+            f"{NODES}/a.yaml": named("a"),
+            f"{NODES}/b.yaml": named("b"),
+            "namespaces/one/core/pods.yaml": pods,
+            "namespaces/two/core/pods.yaml": named("x"),
+        },
+    )
+    mg = open_must_gather(tmp_path)
+    asked: list[str] = []
+
+    def is_over(what: str) -> bool:
+        asked.append(what)
+        return len(asked) > most
+
+    mg.tree.is_over = is_over
+    most = 2
+    assert names(mg.cluster("core", "nodes")) == ["a"]
+    assert (asked[0], mg.faults) == (f"reading {NODES}/a.yaml", {})
+    asked.clear()
+    most = 3
+    assert names(mg.everywhere("core", "pods")) == []
+    assert mg.faults == {"namespaces/one/core/pods.yaml": "the time was over"}
+
+
+def test_who_allows_larger_files_allows_more_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tinyhost_plugins._shared.must_gather.MOST_VALUES", 20)
+    text = "items: [{metadata: {name: a}, x: [" + "1, " * 50 + "1]}]\n"
+    write_tree(tmp_path, {f"{NODES}.yaml": text})
+    for size, found in ((500, []), (1600, ["a"])):
+        mg = open_must_gather(tmp_path, Limits(file_bytes=size))
+        assert names(mg.cluster("core", "nodes")) == found
+        assert bool(mg.faults) is not bool(found)

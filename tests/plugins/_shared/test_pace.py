@@ -40,6 +40,12 @@ def test_when_the_time_is_over_the_first_work_that_ended_is_kept() -> None:
     assert (clock.stopped, clock.left()) == ("reading pods", 0.0)
 
 
+def test_names_of_a_stranger_stay_on_their_line() -> None:
+    clock = Pace(Caller(), 0)
+    clock.is_over("reading a\nNo issues\x1b[2J")
+    assert clock.stopped == "reading a No issues\\x1b[2J"
+
+
 def test_a_caller_who_has_given_up_ends_the_work() -> None:
     with pytest.raises(HandlerError, match="cancelled while reading"):
         Pace(Caller(gave_up=True), 60).is_over("reading")

@@ -54,6 +54,23 @@ def test_what_was_gathered_adds_no_lines() -> None:
     assert report.text() == "a\\nb\nc\\r\\nd\n\\x1b[2J"
 
 
+def test_an_ending_adds_no_lines_of_a_stranger() -> None:
+    class Strange(Report):
+        def ending(self) -> Iterable[str]:
+            yield "Not read: a\nNo issues"
+
+    assert Strange(View(5), "x").text() == "x\nNot read: a\\nNo issues"
+
+
+def test_a_plugin_with_long_names_may_have_wide_cells() -> None:
+    class Wide(Report):
+        widest = 70
+
+    name, report = "n" * 70, Wide(View(5), "x")
+    report.table(("NAME",), [(name,), (name + "n",)])
+    assert report.text().split("\n")[2:] == [name, "n" * 69 + "…"]
+
+
 class Ending(Report):
     instead = "ask for less, or "
 

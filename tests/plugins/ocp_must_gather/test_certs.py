@@ -12,9 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinyhost_plugins._shared.must_gather import open_must_gather
+from tinyhost_plugins._shared.pace import Pace
 from tinyhost_plugins.ocp_must_gather.certificates import decode, pem_blocks, secret_value
+from tinyhost_plugins.ocp_must_gather.certs import read_certificates
 from tinyhost_plugins.ocp_must_gather.plugin import build
-from tinyhost_sdk import testing
+from tinyhost_plugins.ocp_must_gather.report import Ask as Asked
+from tinyhost_sdk import ToolContext, testing
+
+from .conftest import b64
 
 Files = dict[str, Any]
 Ask = Callable[..., list[str]]
@@ -101,6 +107,45 @@ def test_a_secret_with_plain_pem_and_keys_of_other_names_are_read(
 def test_what_cannot_be_decoded_is_named(ask: Ask) -> None:
     bad = "-----BEGIN CERTIFICATE-----\nTUlJ\n-----END CERTIFICATE-----\n"
     said = ask(secret(bad + bad.replace("TUlJ", "TUl=")), "mg_certs")
+    assert said[-1] == "Not readable as certificates: shop/s/tls.crt"
+
+
+@pytest.mark.parametrize(("kind", "encode"), [("secrets", b64), ("configmaps", str)])
+def test_the_time_is_looked_at_between_values_and_between_certificates(
+    write: Callable[..., Path],
+    certificate: Certificate,
+    kind: str,
+    encode: Callable[[str], str],
+) -> None:
+    class Tired(Pace):
+        """The time is over at the given look."""
+
+        def __init__(self, looks: int) -> None:
+            super().__init__(ToolContext(), 60)
+            self.looks = looks
+
+        def is_over(self, what: str) -> bool:
+            self.looks -= 1
+            if self.looks < 0:
+                self.stopped = what
+            return self.looks < 0
+
+    pems = [certificate(f"c{number}", 100 + number) for number in range(4)]
+    data = {"a": encode(pems[0] + pems[1]), "b": encode(pems[2]), "c": encode(pems[3])}
+    path = write({f"namespaces/shop/core/{kind}.yaml": {"metadata": {"name": "x"}, "data": data}})
+    # One look for the object, one for each of its values, one for each certificate.
+    for looks, seen in ((0, 0), (2, 0), (3, 1), (4, 2), (5, 2), (6, 3), (8, 4)):
+        found = read_certificates(Asked(open_must_gather(path), Tired(looks), 10))
+        assert len(found.places) == seen
+
+
+@pytest.mark.parametrize("end", ["", "\n***\n-----END CERTIFICATE-----\n"])
+def test_one_that_is_cut_off_or_damaged_is_named(
+    ask: Ask, certificate: Certificate, end: str
+) -> None:
+    whole = certificate("a", 100)
+    said = ask(secret(whole + whole.partition("\n-----END")[0] + end), "mg_certs")
+    assert said[0].startswith("1 certificate: ")
     assert said[-1] == "Not readable as certificates: shop/s/tls.crt"
 
 

@@ -55,6 +55,43 @@ def test_compressed_logs_are_read_and_a_damaged_one_is_noted(tmp_path: Path) -> 
     assert mg.faults["namespaces/b.log"].startswith("cut off or damaged")
 
 
+def test_of_a_damaged_log_what_comes_before_is_read(tmp_path: Path) -> None:
+    # In parts of its own, so that what has been written is there without what follows.
+    with gzip.open(tmp_path / "whole.gz", "wb") as packed:
+        packed.write(b"one\ntwo\n")
+        packed.flush()
+        kept = (tmp_path / "whole.gz").stat().st_size
+        packed.write(b"three\n")
+    data = (tmp_path / "whole.gz").read_bytes()[:kept]
+    write_tree(tmp_path, {"namespaces/a.log.gz": data})
+    mg = open_must_gather(tmp_path)
+    assert lines_of(mg, "namespaces/a.log.gz") == ["one", "two"]
+    assert mg.faults["namespaces/a.log.gz"].startswith("cut off or damaged")
+
+
+def test_a_log_that_cannot_be_opened_is_noted(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"namespaces/x": ""})
+    mg = open_must_gather(tmp_path)
+    assert lines_of(mg, "namespaces/gone.log") == []
+    assert mg.faults == {"namespaces/gone.log": "cannot be read: No such file or directory"}
+
+
+def test_a_log_without_an_end_of_line_is_left_when_the_time_is_over(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"namespaces/x.log": b"x\n"})
+    with (tmp_path / "namespaces/x.log").open("ab") as file:
+        file.truncate(1 << 40)  # takes no room, and would take an hour to read
+    mg = open_must_gather(tmp_path)
+    asked: list[str] = []
+
+    def is_over(what: str) -> bool:
+        asked.append(what)
+        return len(asked) > 3
+
+    mg.tree.is_over = is_over
+    assert lines_of(mg, "namespaces/x.log")[0] == "x"
+    assert asked == ["reading namespaces/x.log"] * 4
+
+
 def test_logs_of_pods_and_hosts_are_listed(tmp_path: Path) -> None:
     inside = "namespaces/shop/pods/cart-1/cart/cart"
     write_tree(

@@ -9,9 +9,23 @@ from typing import Any
 
 import pytest
 
+from tinyhost_plugins._shared.matching import Matcher
+from tinyhost_plugins._shared.must_gather import open_must_gather
 from tinyhost_plugins._shared.pace import Pace
-from tinyhost_plugins.ocp_must_gather.matching import Matcher
+from tinyhost_plugins.ocp_must_gather import (
+    events,
+    health,
+    machine_config,
+    node_logs,
+    nodes,
+    operators,
+    ovn,
+    pods,
+    prometheus,
+    version,
+)
 from tinyhost_plugins.ocp_must_gather.plugin import build
+from tinyhost_plugins.ocp_must_gather.report import Ask as Asked
 from tinyhost_sdk import HandlerError, ToolContext, testing
 
 Files = dict[str, Any]
@@ -107,18 +121,29 @@ def test_a_pattern_that_would_take_for_ever_is_ended(write: Write) -> None:
             "namespaces/shop/core/events.yaml": {"items": [{"reason": evil}]},
         }
     )
-    with testing.drive(build(), {"maxSeconds": 1}) as driver:
-        for tool, name in (
-            ("mg_node_logs", "pattern"),
-            ("mg_prometheus", "metric"),
-            ("mg_events", "reason"),
-        ):
-            result = driver.call_tool(tool, {"path": str(path), name: CATASTROPHE})
-            assert result.is_error
-            assert result.content == (
-                f"{name}: the search took longer than 1 seconds;"
-                " use a simpler pattern, without repeats of repeats"
-            )
+
+    class Spent(Pace):
+        """There is time to read everything, and none to search it."""
+
+        def is_over(self, what: str) -> bool:
+            return False
+
+        def left(self) -> float:
+            return 0.0
+
+    asked = Asked(open_must_gather(path), Spent(ToolContext(), 1), 10)
+    tells: dict[str, Callable[[], str]] = {
+        "pattern": lambda: node_logs.answer(asked, "", CATASTROPHE, 0),
+        "metric": lambda: prometheus.answer(asked, CATASTROPHE),
+        "reason": lambda: events.answer(asked, "", "", CATASTROPHE),
+    }
+    for name, tell in tells.items():
+        with pytest.raises(HandlerError) as caught:
+            tell()
+        assert str(caught.value) == (
+            f"{name}: the search took longer than 1 seconds;"
+            " use a simpler pattern, without repeats of repeats"
+        )
 
 
 def test_a_search_goes_through_batches_in_order_and_leaves_no_process() -> None:
@@ -158,22 +183,42 @@ def test_a_search_whose_process_has_died_is_an_error() -> None:
 
 def test_what_there_was_time_for_is_an_answer_that_says_so(write: Write, cluster: Files) -> None:
     path = write(cluster)
-    context = ToolContext()
-    pace = Pace(context, 0)
-    assert list(pace.each([1, 2], "counting")) == []
-    assert pace.stopped == "counting"
-    from tinyhost_plugins._shared.must_gather import open_must_gather
-    from tinyhost_plugins.ocp_must_gather import health, ovn, pods
-    from tinyhost_plugins.ocp_must_gather.report import Ask as Asked
-
-    for tell in (health.answer, ovn.answer, lambda ask: pods.answer(ask, "", "")):
-        said = tell(Asked(open_must_gather(path), Pace(context, 0), 10))
+    tells: list[Callable[[Asked], str]] = [
+        *(health.answer, ovn.answer, machine_config.answer, operators.answer, version.answer),
+        lambda ask: nodes.answer(ask, ""),
+        lambda ask: pods.answer(ask, "", ""),
+        lambda ask: node_logs.answer(ask, "", "missing", 0),
+    ]
+    for tell in tells:
+        pace = Pace(ToolContext(), 0)
+        mg = open_must_gather(path)
+        mg.tree.is_over = pace.is_over
+        said = tell(Asked(mg, pace, 10))
         assert "Not complete: the time was over after 0 seconds while reading" in said
+        # That there is none of something is not known.
+        assert "has no" not in said.split("\n")[0]
+        assert not said.startswith("No line matches")
+
+
+def test_a_call_tells_what_it_reads_when_its_time_is_over(
+    write: Write, cluster: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(cluster)
+    with testing.drive(build()) as driver:
+        driver.call_tool("mg_use", {"path": str(path)})
+        monkeypatch.setattr(Pace, "is_over", _over)
+        said = driver.call_tool("mg_nodes").content
+    assert said.startswith("No nodes could be read.\nNot complete: ")
+
+
+def _over(pace: Pace, what: str) -> bool:
+    pace.stopped = what
+    return True
 
 
 def test_monitoring_has_alerts_files_and_what_failed(call: Call) -> None:
     assert call("mg_prometheus") == [
-        "3 monitoring files, 1 alert firing",
+        "3 monitoring files, 1 alert firing, 1 of them critical",
         "",
         "Alerts",
         "STATE SEVERITY ALERT NAMESPACE SINCE SUMMARY",
@@ -205,10 +250,25 @@ def test_an_answer_of_one_long_line_is_searched_by_value(ask: Ask) -> None:
     many = json.dumps({"data": [{"name": f"n{number}"} for number in range(40_000)]})
     deep = json.loads("[" * 80 + "1" + "]" * 80)
     files = {"monitoring/a.json": many, "monitoring/b.json": json.dumps({"deep": deep})}
+    files |= {"monitoring/c.json": json.dumps([{"name": "deep"}]), "monitoring/d.json": "{}"}
     said = ask(files, "mg_prometheus", metric="n39999$|deep")
-    assert said[0] == "2 matches in 2 of 2 files"
+    assert said[0] == "3 matches in 3 of 4 files"
+    assert "[0].name = deep" in said
     assert "data[39999].name = n39999" in said
-    assert said[-1].endswith("= (nested too deeply)")
+    assert any(entry.endswith("= (nested too deeply)") for entry in said)
+
+
+def test_an_answer_with_more_values_than_are_searched_is_named(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prometheus, "_LEAVES", 1000)
+    exact = {"monitoring/a.json": json.dumps(list(range(1000)))}
+    assert len(ask(exact, "mg_prometheus", metric="= 999$")) == 4
+    more = {"monitoring/a.json": json.dumps(list(range(1001)))}
+    assert ask(more, "mg_prometheus", metric="= 1000$") == [
+        "Nothing that was read in 1 monitoring file matches.",
+        "Not read: monitoring/a.json (only its first 1,000 values are searched)",
+    ]
 
 
 def test_rules_that_are_no_json_are_named(ask: Ask) -> None:

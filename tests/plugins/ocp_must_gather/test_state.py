@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from .conftest import CONFIG, LONG, node
+
 Files = dict[str, Any]
 Ask = Callable[..., list[str]]
 Call = Callable[..., list[str]]
@@ -86,10 +88,12 @@ def test_pools_have_counts_conditions_and_the_number_of_configs(call: Call) -> N
 
 def test_health_numbers_every_issue(call: Call) -> None:
     said = call("mg_health")
-    assert said[:4] == [
+    assert said[:6] == [
         "10 issues; OpenShift 4.18.2, channel stable-4.18",
         "3 nodes: 1 ready, 2 not ready",
         "4 operators: 2 healthy, 2 degraded, 1 unavailable, 1 progressing",
+        "2 machine config pools, 1 not up to date or degraded",
+        "1 alert firing, 1 of them critical",
         "4 certificates: 1 expired, 1 expiring within 30 days, 2 OK",
     ]
     issues = [
@@ -108,6 +112,29 @@ def test_health_numbers_every_issue(call: Call) -> None:
         "certificate old.shop expired on 2026-02-24: s",
     ]
     assert "etcd-diag and ingress-inspect" in said[-1]
+
+
+def test_who_asks_for_more_gets_longer_texts(call: Call) -> None:
+    reasons = {"mg_cluster_version", "mg_operators", "mg_machine_config", "mg_health"}
+    for tool in reasons:
+        usual, long = (max(map(len, call(tool, limit=limit))) for limit in (0, 10))
+        assert 400 <= usual < 500 < len(LONG) - 10 <= long
+
+
+def test_health_says_what_it_does_not_know(ask: Ask) -> None:
+    well = {"cluster-scoped-resources/core/nodes/a.yaml": node("a", "worker")}
+    said = ask(well, "mg_health")
+    assert said[:6] == [
+        "No critical issues; This must-gather has no ClusterVersion.",
+        "1 node: 1 ready, none not ready",
+        "This must-gather has no cluster operators.",
+        "This must-gather has no machine config pools.",
+        "No monitoring/prometheus/rules.json, so it is not known which alerts fire",
+        "0 certificates: 0 expired, 0 expiring within 30 days, 0 OK",
+    ]
+    said = ask(well | {f"{CONFIG}/clusteroperators/dns.yaml": "{"}, "mg_health")
+    assert said[0].startswith("No critical issues in what could be read; ")
+    assert said[2] == "No cluster operators could be read."
 
 
 def test_expired_authorities_in_bundles_are_one_issue(

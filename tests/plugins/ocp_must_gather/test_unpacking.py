@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,6 +96,22 @@ def test_a_changed_archive_is_unpacked_again(cluster: Files, pack: Pack, tempora
                     made.add(Path(asked["path"]).parent / "packed-mg.tar.gz" / name, name)
         assert driver.call_tool("mg_nodes", asked).content.startswith("1 node")
         assert len(list(temporary.iterdir())) == 1
+
+
+def test_what_was_cleared_away_is_unpacked_again(
+    cluster: Files, pack: Pack, temporary: Path
+) -> None:
+    asked = {"path": str(pack(cluster))}
+    with testing.drive(build()) as driver:
+        driver.call_tool("mg_use", asked)
+        (home,) = temporary.iterdir()
+        shutil.rmtree(home)
+        said = driver.call_tool("mg_nodes").content
+        assert "is gone; load the must-gather again with mg_use" in said
+        assert driver.call_tool("mg_use", asked).content.startswith("Loaded mg.tar.gz")
+        assert driver.call_tool("mg_nodes").content.startswith("3 nodes")
+        assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Looking for a regular expression that somebody gave, in bounded time.
 
 Some patterns take Python for ever on some lines, and nothing in the same process can end that. So
-the search runs in a process of its own (worker.py), which is ended when the time is over.
+the search runs in a process of its own (matching_worker.py), which is ended when the time is over.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
 from tinyhost_sdk import HandlerError
 
-from .._shared.pace import Pace
+from . import matching_worker
+from .pace import Pace
 
 T = TypeVar("T")
 
@@ -29,7 +29,6 @@ LONGEST_PATTERN = 500
 LONGEST_LINE = 4096  # characters of a line that are looked at
 _BATCH_LINES, _BATCH_CHARACTERS = 2000, 512 * 1024
 _POLL, _GRACE = 0.1, 1.0  # seconds
-_WORKER = Path(__file__).with_name("worker.py")
 
 
 class Matcher(AbstractContextManager["Matcher"]):
@@ -46,7 +45,7 @@ class Matcher(AbstractContextManager["Matcher"]):
         # The alarm ends the worker also when this process is gone.
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(_WORKER), str(seconds)],
+                [sys.executable, "-I", "-S", matching_worker.__file__, str(seconds)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

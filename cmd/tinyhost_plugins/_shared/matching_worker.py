@@ -1,4 +1,4 @@
-"""A process that tells which lines a pattern matches: python -I -S worker.py SECONDS.
+"""A process that tells which lines a pattern matches: python -I -S matching_worker.py SECONDS.
 
 It reads JSON lines: first {"pattern": ..., "any_case": ...}, then lists of texts, each of which it
 answers with the list of the positions that match. It ends with its input, or after SECONDS.
