@@ -10,6 +10,7 @@ from . import facts
 from .kubeconfig import Access
 from .oc import Failed, Oc, OcError
 from .options import Options
+from .servers import is_at
 from .workspace import Workspace
 
 _ROUTE = "/apis/route.openshift.io/v1/namespaces/openshift-monitoring/routes/alertmanager-main"
@@ -31,7 +32,7 @@ def ask(
     """The alerts that fire. Raises OcError with a text that says why they are not known."""
     if not access.token:
         raise OcError("this login has no bearer token, which the Alertmanager asks for")
-    base = options.alertmanager_url or _route(oc)
+    base = _set(options, access.server) or _route(oc)
     last = ""
     for ca_file in _trusted(oc, base, options, workspace):
         try:
@@ -49,6 +50,13 @@ def ask(
         except HttpError as error:
             last = str(error)
     raise OcError(last)
+
+
+def _set(options: Options, server: str) -> str:
+    """The URL that the person has set, "" where it is that of another cluster's Alertmanager."""
+    if options.api_url and not is_at(server, options.api_url):
+        return ""
+    return options.alertmanager_url
 
 
 def _route(oc: Oc) -> str:

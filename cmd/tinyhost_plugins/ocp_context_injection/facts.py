@@ -22,6 +22,13 @@ class Nodes(NamedTuple):
     more: bool
 
 
+class Operators(NamedTuple):
+    """Names, each once. more: whether there are others."""
+
+    names: list[str]
+    more: bool
+
+
 class Alerts(NamedTuple):
     """critical, warning: how often an alert of that name and namespace fires, "" for none."""
 
@@ -76,7 +83,12 @@ def nodes(value: Any) -> Nodes:
         control_plane += any(label in labels for label in _CONTROL_PLANE)
         worker += _WORKER in labels
         not_ready += not _is_ready(node)
-    return Nodes(total, control_plane, worker, not_ready, bool(text(value, "metadata", "continue")))
+    return Nodes(total, control_plane, worker, not_ready, _goes_on(value))
+
+
+def _goes_on(value: Any) -> bool:
+    """Whether a list of the API has more than it was asked for."""
+    return bool(text(value, "metadata", "continue"))
 
 
 def _is_ready(node: dict[str, Any]) -> bool:
@@ -102,13 +114,13 @@ def release(value: Any) -> Release:
     return Release(words, text(value, "spec", "clusterID"))
 
 
-def operators(value: Any) -> list[str]:
-    """Names of ClusterServiceVersions, each once, in the order of the answer."""
+def operators(value: Any) -> Operators:
+    """Names of ClusterServiceVersions, in the order of the answer."""
     names = []
     for item in items(value):
         plain = text(item, "metadata", "name").partition(".v")[0]
         names.append(text(item, "spec", "displayName") or plain)
-    return list(dict.fromkeys(filter(None, names)))
+    return Operators(list(dict.fromkeys(filter(None, names))), _goes_on(value))
 
 
 def alerts(value: Any) -> Alerts:

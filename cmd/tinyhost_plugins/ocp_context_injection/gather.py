@@ -93,9 +93,9 @@ def user(oc: Oc) -> str:
     try:
         name = facts.text(oc.raw(_USER), "metadata", "name")
     except Failed as error:
-        if not error.is_not_found:
+        # A cluster that is not OpenShift does not have it, and says so to administrators only.
+        if not (error.is_not_found or error.is_forbidden):
             raise
-        # A cluster that is not OpenShift.
         answer = oc.json("auth", "whoami", flags={"output": "json"})
         name = facts.text(answer, "status", "userInfo", "username")
     if not name:
@@ -126,7 +126,7 @@ def _nodes(oc: Oc) -> facts.Nodes:
     return facts.nodes(oc.raw("/api/v1/nodes", {"limit": _MOST_NODES}))
 
 
-def _operators(oc: Oc) -> list[str]:
+def _operators(oc: Oc) -> facts.Operators:
     # Operators of all namespaces have a copy in each of them.
     query: dict[str, str | int] = {"limit": _MOST_OPERATORS, "labelSelector": "!olm.copiedFrom"}
     try:
@@ -134,7 +134,7 @@ def _operators(oc: Oc) -> list[str]:
     except Failed as error:
         if not error.is_not_found:
             raise
-        return []
+        return facts.Operators([], more=False)
 
 
 def _alerts(errand: Errand, oc: Oc, access: Access) -> facts.Alerts:

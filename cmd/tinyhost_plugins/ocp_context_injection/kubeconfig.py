@@ -59,11 +59,11 @@ def copy_kubeconfig(oc: Oc, target: Path) -> Access:
         value = oc.json(*_VIEW, "--flatten", "--minify", flags={"output": "json"})
     except Failed as error:
         if _NO_CONTEXT in error.said:
-            raise NoContext("the kubeconfig has no current context; log in first") from None
+            raise NoContext(_no_context(oc.kubeconfig)) from None
         raise
     name = value.get("current-context") if isinstance(value, dict) else None
     if not name:
-        raise NoContext("the kubeconfig has no current context; log in first")
+        raise NoContext(_no_context(oc.kubeconfig))
     try:
         access = _access(oc, value, name)
     except (KeyError, TypeError, AttributeError, StopIteration):
@@ -71,6 +71,18 @@ def copy_kubeconfig(oc: Oc, target: Path) -> Access:
         raise OcError(f"the kubeconfig has no cluster or user for its context {shown}") from None
     write_private(target, json.dumps(value))
     return access
+
+
+def _no_context(source: str) -> str:
+    """What is missing, and what to do about it."""
+    files = [file for file in source.split(os.pathsep) if file]
+    if any(map(os.path.exists, files)):
+        said = f"the kubeconfig {source} has no current context; log in first"
+    else:
+        said = f"there is no kubeconfig at {source}; log in first"
+    if "KUBECONFIG" not in os.environ:
+        said += " (a variable KUBECONFIG is seen here only when passEnv in the settings names it)"
+    return said
 
 
 def write_private(target: Path, text: str) -> None:

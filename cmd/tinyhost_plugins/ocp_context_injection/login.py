@@ -6,16 +6,14 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from httpx2 import URL
-
 from .._shared.http import HttpError, check_base
 from .gather import Errand, user
 from .kubeconfig import write_private
 from .oc import OcError
 from .options import Options
+from .servers import is_same
 
 _LONGEST_TOKEN = 16 * 1024
-_PORTS = {"http": 80, "https": 443}
 
 
 class Login(NamedTuple):
@@ -62,13 +60,9 @@ def _server(given: str, options: Options) -> str:
         asked = check_base(given)
     except HttpError as error:
         raise OcError(f"server: {error}") from None
-    if _parts(asked) != _parts(target):
+    if not is_same(asked, target):
         raise OcError(f"oc_login logs in to {shown} only, which the option apiUrl names")
     return shown
-
-
-def _parts(url: URL) -> tuple[str, str, int, str]:
-    return url.scheme, url.host, url.port or _PORTS[url.scheme], url.path.rstrip("/")
 
 
 def _token(given: str, options: Options) -> str:

@@ -25,13 +25,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from .._shared.http_answers import maskable, one_line
+from .options import API_TOKEN, OFFLINE_TOKEN
 
 PROGRAMS = ("oc", "kubectl")
 _POLL = 0.05  # seconds between looks at whether the caller gave up
 _CHUNK = 64 * 1024
 _MOST_SAID = 64 * 1024  # bytes kept of standard error
 _LOG_LINE = re.compile(r"[IWEF]\d{4} \d\d:")  # of the client library, before the error itself
-_NOT_FOUND = "(NotFound)"
+# How the error itself begins; explanations and hints may follow it.
+_ERROR = re.compile(r"(?i)error: |Error from server|Unable to connect|The connection to the server")
+_NOT_FOUND, _FORBIDDEN = "(NotFound)", "(Forbidden)"
 
 
 class OcError(Exception):
@@ -49,7 +52,8 @@ class Cancelled(OcError):
 class Failed(OcError):
     """The command ended with an exit status but 0.
 
-    said: its own words, one short line. is_not_found: the server has no such thing.
+    said: its own words, one short line. is_not_found: the server has no such thing. is_forbidden:
+    it does not tell this user.
     """
 
     def __init__(self, what: str, status: int, said: str) -> None:
@@ -57,6 +61,7 @@ class Failed(OcError):
         self.status = status
         self.said = said
         self.is_not_found = _NOT_FOUND in said
+        self.is_forbidden = _FORBIDDEN in said
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +184,9 @@ class Oc:
 
     def _start(self, command: list[str], what: str) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "KUBECONFIG": self.kubeconfig, "HOME": self._home}
+        # They are for others, and the person's programs that log in would see them.
+        for name in (API_TOKEN, OFFLINE_TOKEN):
+            environment.pop(name, None)
         # Aliases and default options of the person's could change what a command does.
         environment |= {"KUBERC": "off", "KUBECTL_KUBERC": "false"}
         try:
@@ -238,10 +246,11 @@ class Oc:
         return bytes(output), bytes(said)
 
     def _reason(self, said: bytes) -> str:
-        """The last line of standard error that is not a log line."""
+        """The line of standard error that tells the error, else the last that is no log line."""
         lines = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
         plain = [line for line in lines if not _LOG_LINE.match(line)]
-        return one_line((plain or lines or [""])[-1], self._secrets)
+        told = next(filter(_ERROR.match, plain), None)
+        return one_line(told or (plain or lines or [""])[-1], self._secrets)
 
 
 def _decoded(text: str, what: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .._shared.table import cell
-from .facts import Alerts, Cost, Nodes
+from .facts import Alerts, Cost, Nodes, Operators
 
 _WIDEST = 80  # characters of a name
 _WIDEST_REASON = 200
@@ -27,7 +27,7 @@ class Found:
     version: str = ""
     cluster_id: str = ""
     nodes: Nodes | None = None
-    operators: list[str] | None = None
+    operators: Operators | None = None
     alerts: Alerts | None = None
     cost: Cost | None = None
     missing: dict[str, str] = field(default_factory=dict)
@@ -46,10 +46,7 @@ def block(found: Found, most: int) -> str:
         lines.append(f"cluster-id: {safe(found.cluster_id)}")
     lines.append(f"nodes: {_nodes(found.nodes)}")
     lines.append(f"namespace: {safe(found.namespace)}")
-    if found.operators is None:
-        lines.append("operators: unknown")
-    else:
-        lines.append(f"operators: {_list(found.operators, most)}")
+    lines.append(f"operators: {_operators(found.operators, most)}")
     lines += _alerts(found.alerts, most)
     reasons = [f"{name} ({safe(why, _WIDEST_REASON)})" for name, why in found.missing.items()]
     if reasons:
@@ -107,10 +104,14 @@ def _named(found: Mapping[tuple[str, str], int], most: int) -> str:
     )
 
 
-def _list(names: list[str], most: int) -> str:
+def _operators(operators: Operators | None, most: int) -> str:
+    if operators is None:
+        return "unknown"
+    names = operators.names
     if not names:
         return "none"
-    return f"[{_limited(map(safe, names), len(names), most)}]"
+    others = " and others, which are not looked at" if operators.more else ""
+    return f"[{_limited(map(safe, names), len(names), most)}]{others}"
 
 
 def _limited(entries: Iterable[str], count: int, most: int) -> str:

@@ -75,6 +75,10 @@ class Sessions:
         from .login import log_in
 
         session = self._get(context.session_id)
+        if session.login is None and self._count_logins() >= MOST_SESSIONS:
+            raise HandlerError(
+                f"{MOST_SESSIONS} sessions are logged in; end one of them, or restart the plugin"
+            )
         try:
             errand = self._errand(self._options.seconds, lambda: context.cancelled)
             login = log_in(errand, server.strip(), token.strip())
@@ -115,14 +119,18 @@ class Sessions:
         self._workspace.close()
 
     def _get(self, session_id: str) -> _Session:
-        oldest = None
         with self._lock:
             session = self._sessions.pop(session_id, None) or _Session()
+            # Without its login a session's shells would go on in the person's own cluster.
+            idle = [key for key, kept in self._sessions.items() if kept.login is None]
+            if idle and len(self._sessions) >= MOST_SESSIONS:
+                del self._sessions[idle[0]]
             self._sessions[session_id] = session  # the last used is at the end
-            if len(self._sessions) > MOST_SESSIONS:
-                oldest = self._sessions.pop(next(iter(self._sessions)))
-        self._forget(oldest)
         return session
+
+    def _count_logins(self) -> int:
+        with self._lock:
+            return sum(session.login is not None for session in self._sessions.values())
 
     def _forget(self, session: _Session | None) -> None:
         if session is not None and session.login is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import itertools
 import os
@@ -13,11 +12,11 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from .._shared.scratch import claimed_folder
 from .kubeconfig import write_private
 from .oc import OcError
 
 _PREFIX = "tinyhost-ocp-"
-_LOCK = "in-use"
 
 
 class Workspace:
@@ -41,10 +40,8 @@ class Workspace:
                 self._let_go()
             if self._folder is None:
                 try:
-                    parent = _parent()
-                    _sweep(parent)
-                    self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-                    self._in_use = _claim(self._folder)
+                    # It also removes those of processes that were killed, with the tokens in them.
+                    self._folder, self._in_use = claimed_folder(_parent(), _PREFIX)
                 except OSError as error:
                     raise _no_room(error) from None
             return self._folder
@@ -68,6 +65,8 @@ class Workspace:
 
         Raises OcError.
         """
+        # What is not ASCII is no certificate, and may be no text either.
+        text = text.encode("ascii", "replace").decode("ascii")
         path = self.folder / f"ca-{hashlib.sha256(text.encode()).hexdigest()[:32]}.pem"
         with self._lock:
             if not path.exists():
@@ -109,26 +108,3 @@ def _is_own(folder: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-
-
-def _claim(folder: Path) -> int:
-    """A descriptor that says, while it is open, that the folder is in use. Raises OSError."""
-    # It gets its name when it is locked, so nobody finds it unlocked.
-    unnamed = folder / f"{_LOCK}.new"
-    claim = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    fcntl.flock(claim, fcntl.LOCK_EX)
-    unnamed.rename(folder / _LOCK)
-    return claim
-
-
-def _sweep(parent: Path) -> None:
-    """Remove the folders of those that were killed, for there may be tokens in them."""
-    for lock in parent.glob(f"{_PREFIX}*/{_LOCK}"):
-        with suppress(OSError):
-            claim = os.open(lock, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                if os.fstat(claim).st_uid == os.getuid():
-                    fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(lock.parent, ignore_errors=True)
-            finally:
-                os.close(claim)

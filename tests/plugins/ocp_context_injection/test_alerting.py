@@ -64,6 +64,9 @@ def test_a_url_that_is_set_goes_before_the_route(
     oc: FakeOc, serve: Callable[..., Server], tmp_path: Path
 ) -> None:
     server = serve({ALERTS: firing()}, TOKEN)
+    # As the program and the person may write it.
+    same = Options(alertmanager_url=server.url, api_url="https://X:443/")
+    assert alerts(oc, same).info == 1
     found = alerts(oc, Options(alertmanager_url=server.url))
     assert found == Alerts(
         {("etcdDown", "openshift-etcd"): 1}, {("KubePodCrash", "shop"): 2, ("NodeClock", ""): 1}, 1
@@ -74,3 +77,14 @@ def test_a_url_that_is_set_goes_before_the_route(
     server.answers[ALERTS] = (503, {"error": f"{TOKEN} came"})
     with pytest.raises(OcError, match=r"HTTP 503 Service Unavailable: \[secret\] came"):
         alerts(oc, Options(alertmanager_url=server.url))
+
+
+@pytest.mark.parametrize("other", ["https://y", "http://x", "https://x:6443", "https://x/y", "x"])
+def test_a_url_that_is_set_for_the_configured_server_gets_no_token_of_another(
+    oc: FakeOc, serve: Callable[..., Server], other: str
+) -> None:
+    server = serve({ALERTS: firing()}, TOKEN)
+    options = Options(alertmanager_url=server.url, api_url="https://x")
+    with pytest.raises(OcError, match="there is no Route to the Alertmanager"):
+        alerts(oc, options, ACCESS._replace(server=other))
+    assert server.asked == []

@@ -79,7 +79,9 @@ def test_the_version_is_the_one_that_runs(desired: Any, history: Any, version: s
 def test_an_operator_is_named_once_and_as_it_is_displayed() -> None:
     named = [("a.v1", "A"), ("b-operator.v2.0", ""), ("a.v1", "A"), ("", ""), ("plain", None)]
     items = [{"metadata": {"name": n}, "spec": {"displayName": d}} for n, d in named]
-    assert facts.operators({"items": items}) == ["A", "b-operator", "plain"]
+    found = facts.operators({"items": items})
+    assert (found.names, found.more) == (["A", "b-operator", "plain"], False)
+    assert facts.operators({"metadata": {"continue": "x"}}).more
 
 
 def test_alerts_are_counted_by_severity_name_and_namespace() -> None:

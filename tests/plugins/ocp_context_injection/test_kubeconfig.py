@@ -150,15 +150,27 @@ def test_a_refresh_token_stays_with_the_person(person: Home) -> None:
 
 
 def test_without_a_context_there_is_none(person: Home) -> None:
-    said = "the kubeconfig has no current context; log in first"
+    said = f"the kubeconfig {person.file} has no current context; log in first"
     for value in ({}, {**kubeconfig(), "current-context": ""}):
         person.write(value)
         with pytest.raises(NoContext, match=said):
             person.copy()
     person.file.unlink()
-    with pytest.raises(NoContext, match=said):
+    with pytest.raises(NoContext, match=f"there is no kubeconfig at {person.file}; log in first"):
         person.copy()
     assert not person.target.exists()
+
+
+def test_who_sets_the_variable_is_told_how_it_gets_here(
+    person: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    person.write({})
+    with pytest.raises(NoContext, match="seen here only when passEnv in the settings names it"):
+        person.copy()
+    monkeypatch.setenv("KUBECONFIG", str(person.file))
+    with pytest.raises(NoContext, match=r"log in first$"):
+        person.copy()
 
 
 def test_a_context_without_its_cluster_is_an_error(person: Home) -> None:

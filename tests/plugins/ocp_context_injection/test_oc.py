@@ -153,6 +153,28 @@ def test_a_failure_tells_the_last_words_that_are_not_a_log_line(oc: Make) -> Non
     assert caught.value.is_not_found
 
 
+def test_a_failure_tells_the_error_and_not_the_advice_after_it(oc: Make) -> None:
+    for line in (
+        "Unable to connect to the server: getting credentials: exec: executable x not found",
+        "The connection to the server 127.0.0.1:1 was refused",
+        "Error from server (Forbidden): no",
+    ):
+        runner = oc(f"echo 'Warning: old' >&2; echo '{line}' >&2; echo 'see https://x' >&2; exit 1")
+        with pytest.raises(Failed) as caught:
+            runner.raw("/x")
+        assert caught.value.said == line
+        assert caught.value.is_forbidden is ("Forbidden" in line)
+
+
+def test_tokens_for_others_are_not_in_its_environment(
+    oc: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OCP_API_TOKEN", "OCP_OFFLINE_TOKEN", "OTHER"):
+        monkeypatch.setenv(name, TOKEN)
+    said = oc('echo "$OCP_API_TOKEN,$OCP_OFFLINE_TOKEN,$OTHER"').run("whoami")
+    assert said == f",,{TOKEN}\n"
+
+
 def test_a_secret_is_in_no_error(oc: Make) -> None:
     runner = oc(f'echo "error: {TOKEN} was refused by {TOKEN}" >&2; exit 1', secrets=[TOKEN])
     with pytest.raises(Failed, match=r"\[secret\] was refused by \[secret\]") as caught:
@@ -174,7 +196,16 @@ def test_a_program_that_cannot_be_started_is_told_in_one_line(tmp_path: Path) ->
 
 def test_a_command_that_hangs_is_ended_with_what_it_has_started(oc: Make, tmp_path: Path) -> None:
     child = tmp_path / "child"
-    runner = oc(f"sleep 600 & echo $! > {child}; wait", limits=Limits(seconds=0.5))
+
+    def is_cancelled() -> bool:
+        """Not; but it waits for the child, so that there is one when the time is over."""
+        while not (child.exists() and child.read_text().endswith("\n")):
+            time.sleep(0.01)
+        return False
+
+    runner = oc(
+        f"sleep 600 & echo $! > {child}; wait", limits=Limits(seconds=0.5), cancelled=is_cancelled
+    )
     with pytest.raises(OcError, match=r"oc whoami: no answer within 0.5 s"):
         runner.run("whoami")
     pid = int(child.read_text())

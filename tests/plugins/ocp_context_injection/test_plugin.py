@@ -14,7 +14,6 @@ import pytest
 from shipped import Shipped, hosting, send, tinyhost
 
 from tinyhost_plugins.ocp_context_injection.plugin import build
-from tinyhost_plugins.ocp_context_injection.sessions import MOST_SESSIONS
 from tinyhost_sdk import testing
 
 from .conftest import (
@@ -130,15 +129,16 @@ def test_without_a_cluster_a_session_is_told_nothing(
         return
     why = {
         "no program": "there is neither oc nor kubectl on PATH; install one of them",
-        "no kubeconfig": "the kubeconfig has no current context; log in first",
-        "no context": "the kubeconfig has no current context; log in first",
+        "no kubeconfig": f"there is no kubeconfig at {person}; log in first",
+        "no context": f"the kubeconfig {person} has no current context; log in first",
     }
-    assert (said.content, said.is_error) == (f"{NOT_CONNECTED}\n{why[what]}", True)
+    assert said.is_error
+    assert said.content.startswith(f"{NOT_CONNECTED}\n{why[what]}")
 
 
 def test_what_does_not_answer_at_the_start_is_left_out_and_asked_for_later(oc: FakeOc) -> None:
     oc.runs(OPERATORS, "sleep 600")
-    with testing.drive(build(), {"startSeconds": 1}) as driver:
+    with testing.drive(build(), {"startSeconds": 4}) as driver:
         text = start(driver)
         assert "operators: unknown" in text
         assert f"operators (oc get {OPERATORS}: no answer within" in text
@@ -172,16 +172,32 @@ def test_an_answer_is_told_again_while_it_is_fresh_and_of_the_same_login(
             assert len(oc.asked()) == asked
 
 
-def test_the_logins_that_are_kept_are_limited(oc: FakeOc) -> None:
+def test_a_login_outlasts_any_number_of_other_sessions(
+    oc: FakeOc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tinyhost_plugins.ocp_context_injection.sessions.MOST_SESSIONS", 2)
     options = {"apiUrl": "https://api.demo.example:6443", "apiToken": TOKEN}
-    with testing.drive(build(), {**options, "atStart": False}) as driver:
+    with testing.drive(build(), {**options, "maxAgeSeconds": 3600}) as driver:
         driver.call_tool("oc_login", session_id="first")
         (file,) = Path(os.environ["XDG_RUNTIME_DIR"]).glob("*/kubeconfig-*")
-        oc.program.write_text("#!/bin/sh\nexit 1\n")
-        for number in range(MOST_SESSIONS):
-            driver.call_tool("cluster_context", session_id=str(number))
-        assert not file.exists()
-        assert "KUBECONFIG" not in env_of(driver, "first")
+        for name in ("a", "b"):
+            assert not driver.call_tool("cluster_context", session_id=name).is_error
+        assert env_of(driver, "first")["KUBECONFIG"] == str(file)
+        # The oldest of those without a login was forgotten, and is asked for again.
+        asked = len(oc.asked())
+        for name, commands in (("b", 1), ("a", 6)):
+            driver.call_tool("cluster_context", session_id=name)
+            asked += commands
+            assert len(oc.asked()) == asked
+        assert not driver.call_tool("oc_login", session_id="a").is_error
+        result = driver.call_tool("oc_login", session_id="b")
+        assert (result.content, result.is_error) == (
+            "2 sessions are logged in; end one of them, or restart the plugin",
+            True,
+        )
+        assert not driver.call_tool("oc_login", session_id="first").is_error
+        driver.invoke_hook("session.end", {"sessionId": "a"})
+        assert not driver.call_tool("oc_login", session_id="b").is_error
 
 
 def env_of(driver: testing.Driver, session: str = "a") -> dict[str, str]:
@@ -238,6 +254,14 @@ def test_a_cluster_without_users_of_its_own_says_who_is_logged_in(oc: FakeOc) ->
     with testing.drive(build()) as driver:
         assert driver.call_tool("cluster_context").content.splitlines()[4] == "user: jane"
     assert any(line.startswith("auth whoami --output=json ") for line in oc.asked())
+    # To those who may not do much such a cluster does not say that it has no users.
+    denied = "echo 'Error from server (Forbidden): users is forbidden' >&2; exit 1"
+    oc.runs(USER, denied)
+    oc.runs("/api/v1/nodes", denied)
+    with testing.drive(build()) as driver:
+        lines = driver.call_tool("cluster_context").content.splitlines()
+    assert (lines[0], lines[4]) == ("<cluster-context>", "user: jane")
+    oc.runs("/api/v1/nodes", "")
     oc.answer({"auth-whoami": {"status": {}}})
     with testing.drive(build()) as driver:
         text = driver.call_tool("cluster_context").content

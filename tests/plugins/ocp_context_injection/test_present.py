@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyhost_plugins.ocp_context_injection.facts import Alerts, Cost, Nodes
+from tinyhost_plugins.ocp_context_injection.facts import Alerts, Cost, Nodes, Operators
 from tinyhost_plugins.ocp_context_injection.present import Found, block, cost_line, safe
 
 
@@ -16,7 +16,7 @@ def found() -> Found:
         version="OpenShift 4.18.2",
         cluster_id="1-2-3",
         nodes=Nodes(5, 3, 2, 1, more=False),
-        operators=["A", "B", "C"],
+        operators=Operators(["A", "B", "C"], more=False),
         alerts=Alerts({("Down", "etcd"): 2, ("Slow", ""): 1}, {}, 5),
     )
 
@@ -59,19 +59,21 @@ def test_what_is_not_known_is_said_with_the_reason() -> None:
 
 def test_a_list_is_cut_and_says_how_to_see_the_rest() -> None:
     some = found()
-    some.operators = [f"op-{number}" for number in range(30)]
+    some.operators = Operators([f"op-{number}" for number in range(30)], more=False)
     some.nodes = Nodes(500, 3, 497, 0, more=True)
     text = block(some, 1)
     assert "operators: [op-0, 29 more; the option maxNames shows them]\n" in text
     assert "critical: 3 (Down: etcd x2, 1 more; the option maxNames shows them)\n" in text
     assert "nodes: 500 or more (3 control-plane, 497 worker)\n" in text
-    some.operators = []
+    some.operators = Operators(["a", "b"], more=True)
+    assert "operators: [a, b] and others, which are not looked at\n" in block(some, 2)
+    some.operators = Operators([], more=False)
     assert "operators: none\n" in block(some, 1)
 
 
 def test_a_block_has_an_end_however_many_names_are_asked_for() -> None:
     some = found()
-    some.operators = [f"{number}" * 70 for number in range(900)]
+    some.operators = Operators([f"{number}" * 70 for number in range(900)], more=False)
     text = block(some, 1000)
     assert len(text) < 29_000
     assert text.endswith("\n... cut; a smaller maxNames leaves room\n</cluster-context>")
@@ -92,7 +94,7 @@ def test_costs_are_dollars_or_have_their_currency() -> None:
 def test_a_name_can_neither_end_the_block_nor_begin_a_line(name: str) -> None:
     assert not set(safe(name)) & set("<>\n\r")
     some = Found(name, name, name, name, user=name, version=name, cluster_id=name)
-    some.operators = [name]
+    some.operators = Operators([name], more=False)
     some.alerts = Alerts({(name, name): 1}, {(name, name): 2}, 0)
     some.cost = Cost(1.0, name, name, 1.0)
     some.missing = {"nodes": name}

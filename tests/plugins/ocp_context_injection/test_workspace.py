@@ -42,6 +42,8 @@ def test_the_folder_is_for_oneself_alone_and_goes_with_all_that_is_in_it(run: Pa
     assert stat.S_IMODE(Path(workspace.scratch).stat().st_mode) == 0o700
     assert workspace.certificates("a") == workspace.certificates("a") != workspace.certificates("b")
     assert Path(workspace.certificates("a")).read_text() == "a"
+    # A cluster may answer anything that JSON can spell.
+    assert Path(workspace.certificates("\ud800\xe4")).read_text() == "??"
     workspace.remove(first)
     workspace.remove(first)
     workspace.close()
