@@ -17,6 +17,8 @@ SERVICE_ACCOUNT = "system:serviceaccount:"
 
 _REFUSED_LOGINS = ("deny", "error")
 _DELETING = ("delete", "deletecollection")
+_TOKENS = ("oauthaccesstokens", "oauthauthorizetokens", "useroauthaccesstokens")
+_TOKEN_SHOWN = 10
 _WRITING = ("create", "update", "patch")
 _RBAC_GROUPS = ("rbac.authorization.k8s.io", "authorization.openshift.io")
 _RBAC = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
@@ -86,6 +88,16 @@ def full_resource_name(target: Object) -> str:
     """resource.group/subresource."""
     name = resource_name(target)
     return f"{name}/{target.subresource}" if target.subresource else name
+
+
+def object_name(target: Object) -> str:
+    """The name of what a request is about; "" without one.
+
+    Names of OAuth tokens are cut: in old clusters, they were the tokens.
+    """
+    if target.resource in _TOKENS and target.name:
+        return f"{target.name[:_TOKEN_SHOWN]}…"
+    return target.name
 
 
 def user_name(event: Event) -> str:

@@ -27,13 +27,15 @@ _LEVELS = 4  # from the folder that is named to its audit_logs, and from there t
 _MOST_FOLDERS = 20_000
 _MOST_FILES = 10_000
 _ENDINGS = (".log", ".log.gz")
+_PACKED = ".gz"
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".zip")
 _EXPECTED = ", ".join(f"audit_logs/{area}" for area in AREAS[:3])
 
 
 class LogFile(msgspec.Struct, frozen=True):
     """One log. label: where it is below its audit_logs. node: "" where the name has none.
 
-    size: in bytes, packed as it is.
+    size: in bytes, packed as it is. twin: whether the same log is beside it packed, which is not read.
     """
 
     path: str
@@ -41,6 +43,7 @@ class LogFile(msgspec.Struct, frozen=True):
     area: str
     node: str
     size: int
+    twin: bool = False
 
 
 def find(path: str, directory: str, roots: tuple[str, ...]) -> list[LogFile]:
@@ -54,7 +57,9 @@ def find(path: str, directory: str, roots: tuple[str, ...]) -> list[LogFile]:
         _check_inside(place, roots)
         files = _logs_of(place)
     except (OSError, ValueError, RuntimeError) as error:
-        raise HandlerError(f"cannot read {path!r:.400}: {error}") from None
+        # The text of an OSError would have the path again, in full length.
+        why = getattr(error, "strerror", None) or error
+        raise HandlerError(f"cannot read {path!r:.400}: {why}") from None
     if not files:
         raise HandlerError(
             f"no audit logs in {_named(place)}: expected {_EXPECTED} in it or up to {_LEVELS} levels below,"
@@ -133,9 +138,12 @@ def _readable_entries(folder: Path) -> list[os.DirEntry[str]]:
 def _collect(base: Path, area: str) -> list[LogFile]:
     # A folder that is no part of a must-gather is not searched for other programs' logs.
     levels = _LEVELS if not area or base.parent.name in _FOLDERS else 0
+    entries = {entry.path: entry for entry in _logs_below(base, levels)}
     found = [
-        _log_file(Path(entry.path), base, area, entry.stat(follow_symlinks=False).st_size)
-        for entry in _logs_below(base, levels)
+        _log_file(entry, base, area, twin=path + _PACKED in entries)
+        for path, entry in entries.items()
+        # Whoever unpacks a log may keep the packed one; counting both would double everything.
+        if path.removesuffix(_PACKED) == path or path.removesuffix(_PACKED) not in entries
     ]
     if len(found) > _MOST_FILES:
         raise HandlerError(f"more than {_MOST_FILES} logs in {_named(base)}; name a part of it")
@@ -147,9 +155,17 @@ def _logs_below(folder: Path, levels: int) -> Iterator[os.DirEntry[str]]:
         # Links are not followed: what they lead to is not part of the must-gather.
         if entry.is_dir(follow_symlinks=False):
             if levels > 0:
-                yield from _logs_below(Path(entry.path), levels - 1)
+                yield from _logs_in(entry, levels - 1)
         elif entry.is_file(follow_symlinks=False) and _is_log(entry.name):
             yield entry
+
+
+def _logs_in(folder: os.DirEntry[str], levels: int) -> Iterator[os.DirEntry[str]]:
+    """Of a folder that cannot be read, itself: the report then says what was not read."""
+    try:
+        yield from _logs_below(Path(folder.path), levels)
+    except OSError:
+        yield folder
 
 
 def _is_log(name: str) -> bool:
@@ -157,13 +173,15 @@ def _is_log(name: str) -> bool:
     return name.endswith(_ENDINGS) and "termination.log" not in name
 
 
-def _log_file(path: Path, base: Path, area: str, size: int) -> LogFile:
+def _log_file(entry: os.DirEntry[str], base: Path, area: str, *, twin: bool) -> LogFile:
+    path = Path(entry.path)
+    size = entry.stat(follow_symlinks=False).st_size
     inside = path.relative_to(base)
     if not area and len(inside.parts) > 1:
         area = inside.parts[0]
     elif area:
         inside = Path(area) / inside
-    return LogFile(str(path), str(inside), area, _node(path, area), size)
+    return LogFile(str(path), str(inside), area, _node(path, area), size, twin)
 
 
 def _node(path: Path, area: str) -> str:
@@ -177,6 +195,8 @@ def _node(path: Path, area: str) -> str:
 def _single(path: Path) -> LogFile:
     if not path.is_file():
         raise HandlerError(f"{_named(path)} is neither a folder nor a file")
+    if path.name.lower().endswith(_ARCHIVES):
+        raise HandlerError(f"{_named(path)} is an archive; unpack it and give the folder")
     area = path.parent.name if path.parent.name in AREAS else ""
     return LogFile(str(path), path.name, area, _node(path, area), path.stat().st_size)
 

@@ -31,7 +31,7 @@ class Query:
     """
 
     def __init__(self, args: Mapping[str, Any]) -> None:
-        """Raises HandlerError for a time that is none."""
+        """Raises HandlerError for a time that is none, and for a span without any time in it."""
         self.all_stages: bool = args.get("all_stages", False)
         self.full = bool(args.get("group"))
         words = {
@@ -42,6 +42,11 @@ class Query:
         self.text = ", ".join(f"{name}={value}" for name, value in words.items())
         self._checks = [_CHECKS[name](value) for name, value in words.items() if name in _CHECKS]
         since, until = _moment(words, "since"), _moment(words, "until")
+        if since and until and since >= until:
+            raise HandlerError(
+                f"since={words['since']!s:.80} is not before until={words['until']!s:.80},"
+                " so no event can match"
+            )
         if since or until:
             self._checks.append(_between(since, until))
 

@@ -20,6 +20,7 @@ class Damaged(Exception):
 def chunks(file: BinaryIO) -> Iterator[bytes]:
     """The text in pieces of at most CHUNK bytes. Whether it is packed, its first bytes tell.
 
+    Some pieces are empty, so that whoever takes them can stop also where there is no text for long.
     Raises Damaged, after all that can be read, and OSError.
     """
     data = file.read(CHUNK)
@@ -39,25 +40,20 @@ def _unpacked(data: bytes, file: BinaryIO) -> Iterator[bytes]:
         except zlib.error as error:
             raise Damaged(f"it is damaged ({error})") from None
         data = stream.unconsumed_tail
-        if text:
-            yield text
+        yield text
         if stream.eof:
             # Another member may follow, and zeros that fill up a block.
-            data = stream.unused_data.lstrip(b"\0") or _after_zeros(file)
-            if not data:
-                return
+            data = stream.unused_data
+            while not (data := data.lstrip(b"\0")):
+                data = file.read(_PACKED)
+                if not data:
+                    return
+                yield b""
             stream = zlib.decompressobj(_WITH_GZIP_HEADER)
         elif not data:
             data = file.read(_PACKED)
             if not data and not text:
                 raise Damaged("it ends in the middle")
-
-
-def _after_zeros(file: BinaryIO) -> bytes:
-    while data := file.read(_PACKED):
-        if data := data.lstrip(b"\0"):
-            return data
-    return b""
 
 
 def blocks(pieces: Iterable[bytes], longest: int, left_out: Callable[[], None]) -> Iterator[bytes]:

@@ -114,6 +114,11 @@ def _thresholds(value: object) -> Thresholds:
                 f'option "thresholds": {key} has to be a list of two numbers from 0,'
                 " for WARN and CRITICAL, or null for never"
             )
+        if None not in pair and pair[0] > pair[1]:
+            raise OptionError(
+                f'option "thresholds": {key} has a limit for WARN above that for CRITICAL,'
+                " so it would never be WARN"
+            )
         found[key] = (pair[0], pair[1])
     return found
 

@@ -35,7 +35,7 @@ def build() -> Plugin:
         "audit-logs",
         version="1.0",
         tools=[
-            Tool(name, description, schema, handler(name))
+            Tool(name, description, schema, handler(name), permission="read")
             for name, (description, schema) in TOOLS.items()
         ],
         concurrency=_CONCURRENCY,

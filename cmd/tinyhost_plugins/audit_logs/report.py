@@ -69,15 +69,19 @@ def _read(scan: Scan) -> list[str]:
     events = [f"{cell(area) or 'log'} {count:,}" for area, count in tally.events.items()]
     nodes = {file.node for file in scan.files if file.node}
     of_nodes = f" of {counted(len(nodes), 'node')}" if nodes else ""
-    first = (
-        f"Read {counted(len(scan.files), 'log')}{of_nodes}; events: {', '.join(events) or 'none'}."
-    )
-    return [first, *_left_out(scan)]
+    begun = len(scan.files) if tally.stopped is None else tally.stopped + 1
+    read = begun - len(tally.unread)
+    part = f"{read:,} of " if read < len(scan.files) else ""
+    logs = f"{part}{counted(len(scan.files), 'log')}{of_nodes}"
+    return [f"Read {logs}; events: {', '.join(events) or 'none'}.", *_left_out(scan)]
 
 
 def _left_out(scan: Scan) -> list[str]:
     tally = scan.tally
     found = []
+    twins = sum(file.twin for file in scan.files)
+    if twins:
+        found.append(f"Also there packed, and not read again: {counted(twins, 'log')}.")
     if tally.early:
         found.append(
             f"{counted(tally.early, 'event')} of earlier stages left out, so that a request counts"

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import report as texts
 from .counts import LONGEST_KEY
-from .events import NO_NAMESPACE, FullEvent, acting_user, full_resource_name
+from .events import NO_NAMESPACE, FullEvent, acting_user, full_resource_name, object_name
 from .files import LogFile
 from .filters import Query
 from .moments import utc
@@ -57,7 +57,7 @@ def _cells(file: LogFile, event: FullEvent) -> list[str]:
         acting_user(event),
         what,
         target.namespace or NO_NAMESPACE,
-        target.name or "-",
+        object_name(target) or "-",
         file.node or file.area,
     )
     return [cell[:LONGEST_KEY] for cell in cells]

@@ -159,6 +159,49 @@ def test_a_path_that_is_none_is_an_error(tmp_path: Path, path: str, text: str) -
         find(path, str(tmp_path), ())
 
 
+def test_an_error_names_a_long_path_once_and_cut(tmp_path: Path) -> None:
+    with pytest.raises(HandlerError) as caught:
+        find("x" * 5000, str(tmp_path), ())
+    assert str(caught.value).endswith("xxx: File name too long")
+    assert len(str(caught.value)) < 450
+
+
+@pytest.mark.parametrize("name", ["must-gather.tar.gz", "x.TGZ", "audit_logs.zip"])
+def test_an_archive_is_not_read_as_a_log(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(HandlerError, match="is an archive; unpack it and give the folder"):
+        labels(tmp_path / name)
+
+
+def test_a_log_that_is_there_packed_as_well_is_read_once(gather: Any, event: Any, ask: Any) -> None:
+    gather.add([event()], name="m-audit.log.gz")
+    gather.add([event()], name="m-audit.log")
+    gather.add([event()], name="n-audit.log.gz")
+    content = ask("audit_top", by="node").content
+    assert content.startswith("Top 2 of 2 values of node, in 2 events")
+    assert "Also there packed, and not read again: 1 log." in content
+
+
+def test_a_folder_that_cannot_be_read_is_told_and_the_others_are_read(
+    gather: Any, event: Any, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gather.add([event()])
+    gather.add([event()], area="oauth-apiserver")
+    scandir = os.scandir
+
+    def forbidden(folder: Any) -> Any:
+        # The tests may be run by root, who may read everything.
+        if str(folder).endswith("oauth-apiserver"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr("tinyhost_plugins.audit_logs.files.os.scandir", forbidden)
+    content = ask("audit_top", by="verb").content
+    assert content.startswith("Top 1 of 1 value of verb, in 1 event\n")
+    assert "INCOMPLETE, not read: oauth-apiserver: " in content
+    assert "\nRead 1 of 2 logs of 1 node; events: kube-apiserver 1." in content
+
+
 def test_a_pipe_is_no_log(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "audit.log")
     with pytest.raises(HandlerError, match="neither a folder nor a file"):

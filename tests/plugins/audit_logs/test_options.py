@@ -55,6 +55,7 @@ def test_all_options_are_taken() -> None:
         ({"thresholds": {"x": [1, 2]}}, 'there is no check "x"; there are authFailuresPercent'),
         ({"thresholds": {"deletions": [1]}}, "deletions has to be a list of two numbers"),
         ({"thresholds": {"deletions": [-1, 2]}}, "deletions has to be a list of two numbers"),
+        ({"thresholds": {"deletions": [6, 5]}}, "deletions has a limit for WARN above that for CR"),
         ({"thresholds": {"deletions": ["1", 2]}}, "deletions has to be a list of two numbers"),
     ],
 )

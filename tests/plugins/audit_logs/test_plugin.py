@@ -43,6 +43,7 @@ def test_every_schema_names_what_it_needs() -> None:
             schema = found["inputSchema"]
             assert schema["required"][0] == "path"
             assert set(schema["required"]) <= set(schema["properties"])
+            assert found["permission"] == "read"
             assert all(one["description"] for one in schema["properties"].values())
 
 

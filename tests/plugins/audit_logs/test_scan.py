@@ -185,10 +185,12 @@ def test_a_pipe_that_took_the_place_of_a_log_is_not_waited_for(gather: Any, even
 
 def test_when_time_runs_out_the_report_says_how_far_it_came(gather: Any, event: Any) -> None:
     gather.add([event()])
+    gather.add([event()], area="oauth-apiserver")
     count, scan = read(gather.root, max_seconds=-1)
     assert (count, scan.tally.stopped) == (0, 0)
     text = scans_report(scan)
-    assert "INCOMPLETE, time ran out in log 1 of 1" in text
+    assert "INCOMPLETE, time ran out in log 1 of 2" in text
+    assert "\nRead 1 of 2 logs of 1 node; events: none." in text
     assert "maxSeconds" in text
 
 

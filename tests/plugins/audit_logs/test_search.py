@@ -130,3 +130,14 @@ def test_memory_is_kept_for_the_rows_alone(event: Any, order: str) -> None:
     assert (oldest.total, len(oldest.rows())) == (5000, 10)
     assert held < 1100
     assert oldest.rows() == sorted(oldest.rows())
+
+
+@pytest.mark.parametrize("resource", ["oauthaccesstokens", "useroauthaccesstokens"])
+def test_the_name_of_a_token_is_cut(gather: Any, event: Any, ask: Any, resource: str) -> None:
+    target = {"apiGroup": "oauth.openshift.io", "name": "0123456789which-was-the-token"}
+    gather.add([event(verb="delete", resource=resource, target=target)])
+    for tool in ("audit_search", "audit_anomalies"):
+        content = ask(tool).content
+        assert resource in content
+        assert "which" not in content
+    assert "  0123456789…  " in ask("audit_search").content
