@@ -79,8 +79,8 @@ _RULES: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     RAFT: (("raft:", "error"), ("raft:", "failed")),
 }
-# A client that has connected and gone without a word: kubelet's probes do so every few seconds.
-_PROBES = ("rejected connection EOF", '(error "EOF"')
+# What raft says of itself; from 3.5 on it goes through a logger of etcd's.
+_RAFT_CALLERS = ("raft/", "etcdserver/zap_raft.go")
 # Lines around a defragmentation that tell of the same one.
 _DEFRAG_ECHO = ("starting defragment", "defragmenting", "finished defragment")
 _BAD = ("error", "fatal", "panic", "dpanic")
@@ -103,7 +103,7 @@ NEEDLES = (
 def classify(line: Line) -> tuple[str, ...]:
     """All classes of a line, those of EVENTS first."""
     text = line.text
-    if "rejected connection" in text and any(probe in text for probe in _PROBES):
+    if _is_probe(text):
         return ()
     found = [name for name, rows in _RULES.items() if any(_has(text, row) for row in rows)]
     if OVERLOAD in found and NETWORK in found:
@@ -116,7 +116,7 @@ def classify(line: Line) -> tuple[str, ...]:
         found.remove(DEFRAG)
     if line.level in (*_BAD, "warn") and "corrupt" in text and STORAGE not in found:
         found.append(STORAGE)
-    if line.level in _BAD and line.caller.startswith("raft/"):
+    if line.level in _BAD and line.caller.startswith(_RAFT_CALLERS):
         found.append(RAFT)
     if not found and line.level in _BAD:
         found.append(OTHER)
@@ -137,6 +137,14 @@ def term_of(text: str) -> int | None:
     """The term of raft in which a leader came or went."""
     found = _TERM.search(text)
     return int(found[1]) if found else None
+
+
+def _is_probe(text: str) -> bool:
+    """A client that has connected and gone without a word: kubelet's probes do so every few seconds.
+
+    From 3.5 on the text says "on client endpoint" or "on peer endpoint", too.
+    """
+    return "rejected connection" in text and (text.endswith(" EOF") or '(error "EOF"' in text)
 
 
 def _has(text: str, row: tuple[str, ...]) -> bool:

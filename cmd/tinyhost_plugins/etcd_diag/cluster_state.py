@@ -65,7 +65,7 @@ def read(root: Path) -> State:
 
 
 def _read(path: Path) -> bytes:
-    if path.is_symlink() or not path.is_file():
+    if path.parent.is_symlink() or path.is_symlink() or not path.is_file():
         raise FileNotFoundError(path)
     with path.open("rb") as stream:
         return stream.read(_MOST_READ)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 from tinyhost_sdk import HandlerError
 
 from .._shared.must_gather_roots import MARKS, roots, subfolders
+from .text import named
 
 _PODS = Path("namespaces", "openshift-etcd", "pods")
 # Beside each member is a pod that only keeps its node from being drained too early.
-_GUARD, _CONTAINER = "etcd-guard-", "etcd"
-_MOST_FILES = 5000
+_GUARDS, _CONTAINER = ("etcd-guard-", "etcd-quorum-guard-"), "etcd"
+MOST_FILES = 5000
 
 
 class LogFile(NamedTuple):
@@ -36,41 +37,56 @@ def find_root(path: Path) -> Path:
     except OSError as error:
         is_folder, what = False, f"cannot be read ({error.strerror or error})"
     if not is_folder:
-        raise HandlerError(f"{path} {what}; give the folder of an unpacked must-gather")
+        raise HandlerError(f"{named(path)} {what}; give the folder of an unpacked must-gather")
     found: Path | None = None
     for folder in roots(path):
-        if _is_folder(folder / _PODS):
+        if _has_pods(folder):
             return folder
         found = found or folder
     if found is None:
         raise HandlerError(
-            f"{path} is no must-gather: there is neither a folder {' nor '.join(MARKS)} in it"
+            f"{named(path)} is no must-gather: there is neither a folder {' nor '.join(MARKS)} in it"
         )
     return found
 
 
 def log_files(root: Path) -> list[LogFile]:
-    """The logs of etcd's members, pods named "etcd-NODE": by pod, container, oldest first."""
+    """The logs of etcd's members, pods named "etcd-NODE": by pod, container, oldest first.
+
+    The first MOST_FILES that are found.
+    """
     found: list[LogFile] = []
-    pods = root / _PODS
-    for pod in sorted(subfolders(pods)):
+    pods = sorted(subfolders(root / _PODS)) if _has_pods(root) else []
+    for pod in pods:
         if not _is_member(pod):
             continue
         for folder, _, names in os.walk(pod):
             container = "/".join(Path(folder).relative_to(pod).parts[:1])
+            logs = {name for name in names if _is_log(name) and _is_plain(Path(folder, name))}
             found += [
                 LogFile(pod.name, container, Path(folder, name))
-                for name in names
-                if _is_log(name) and _is_plain(Path(folder, name))
+                for name in logs
+                # Unpacked by somebody who kept the packed one, it would count twice.
+                if not (name.endswith(".gz") and name.removesuffix(".gz") in logs)
             ]
-            if len(found) >= _MOST_FILES:
+            if len(found) >= MOST_FILES:
                 break
-    return sorted(found[:_MOST_FILES], key=_order)
+    return sorted(found[:MOST_FILES], key=_order)
+
+
+def _has_pods(root: Path) -> bool:
+    """Whether etcd's pods are there, without a link on the way, which may lead out."""
+    folder = root
+    for name in _PODS.parts:
+        folder /= name
+        if folder.is_symlink():
+            return False
+    return _is_folder(folder)
 
 
 def _is_member(pod: Path) -> bool:
     # A node's own name may begin with "guard-".
-    is_guard = pod.name.startswith(_GUARD) and not _is_folder(pod / _CONTAINER)
+    is_guard = pod.name.startswith(_GUARDS) and not _is_folder(pod / _CONTAINER)
     return pod.name.startswith("etcd-") and not is_guard
 
 

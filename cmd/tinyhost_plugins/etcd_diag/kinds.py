@@ -49,6 +49,9 @@ _ALIASES = {
 _TOKENS = ("oauth/accesstokens", "oauth/authorizetokens")
 _SECRETS = ("secrets", "oauth/clients", *_TOKENS)
 _TOKEN_RESOURCES = ("oauthaccesstokens", "oauthauthorizetokens")
+# What comes before the name of a token in a key: ".../oauth/accesstokens/", ".../oauthaccesstokens/".
+_TOKEN_FOLDERS = ("accesstokens/", "authorizetokens/")
+_TOKEN_SHOWN = 10
 
 
 class Place(NamedTuple):
@@ -91,11 +94,15 @@ def is_secret(kind: str) -> bool:
     return kind in _SECRETS or kind.rpartition("/")[2] in ("secrets", *_TOKEN_RESOURCES)
 
 
-def shown(key: str, prefixes: Sequence[str]) -> str:
-    """The key as it may be shown: the names of OAuth tokens were once the tokens themselves."""
-    kind, name = place(key, prefixes)[1::2]
-    if kind in _TOKENS or kind.rpartition("/")[2] in _TOKEN_RESOURCES:
-        return key[: len(key) - len(name)] + name[:10] + "…"
+def shown(key: str) -> str:
+    """The key as it may be shown: the names of OAuth tokens were once the tokens themselves.
+
+    Wherever in the key they are, for a prefix may be one that nobody has told of.
+    """
+    for folder in _TOKEN_FOLDERS:
+        above, found, name = key.partition(folder)
+        if found:
+            return f"{above}{folder}{name[:_TOKEN_SHOWN]}…"
     return key
 
 

@@ -20,8 +20,12 @@ _PREFIX = re.compile(
 _STREAM = re.compile(r"(?:stdout|stderr) [FP] ")
 _CAPNSLOG = re.compile(r"([A-Z]) \| ")
 _KLOG = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d{1,6})")
+# What a slow request was about says nothing of etcd. One without an end goes to that of the line.
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 _LEVELS = {"C": "fatal", "D": "debug", "E": "error", "F": "fatal", "I": "info", "N": "info"}
 _LEVELS["W"] = "warn"
+# The year 10000, in microseconds.
+_TOO_LATE = 253_402_300_800_000_000
 # Of the other fields of a JSON line, these say most.
 _TELLING = (
     *("error", "reason", "alarm", "prefix", "request", "took", "expected-duration"),
@@ -56,14 +60,16 @@ def parse(raw: str, year: int) -> Line:
     if found := _PREFIX.match(rest):
         time = time if time is not None else _time(found[1])
         rest = rest[found.end() :]
-    level = ""
+    level, judged = "", ""
     if found := _CAPNSLOG.match(rest):
         level, rest = _LEVELS.get(found[1], ""), rest[found.end() :]
+        judged = _QUOTED.sub('""', rest) if "took too long" in rest else ""
     elif found := _KLOG.match(rest):
         level = _LEVELS[found[1]]
         if time is None:
             time = _time(f"{year}-{found[2]}-{found[3]} {found[4]}")
-    return Line(time, level, "", rest, rest, durations.within(rest))
+    judged = judged or rest
+    return Line(time, level, "", judged, rest, durations.within(judged))
 
 
 def stamp(time: int | None) -> str:
@@ -83,7 +89,9 @@ def _time(text: str) -> int | None:
         moment = moment.replace(tzinfo=UTC)
     # Whole numbers, for floats would blur microseconds.
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    time = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    # In UTC, the first and the last of years may have become one that cannot be written.
+    return time if 0 <= time < _TOO_LATE else None
 
 
 def _json(text: str, time: int | None) -> Line | None:

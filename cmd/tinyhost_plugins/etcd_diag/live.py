@@ -102,6 +102,8 @@ def _ask(program: str, context: ToolContext) -> dict[str, tuple[bytes, bytes]]:
 
 def _start(command: tuple[str, ...], out: IO[bytes], said: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if name not in _SHADOWED}
+    # Older ones speak version 2 unless they are told, which knows neither these words nor the keys.
+    environment["ETCDCTL_API"] = "3"
     try:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=said, env=environment

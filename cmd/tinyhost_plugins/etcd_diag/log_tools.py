@@ -11,7 +11,7 @@ from .._shared import texts
 from .._shared.table import cell, table
 from . import classes, text
 from .figures import Durations
-from .gather import find_root, log_files
+from .gather import MOST_FILES, find_root, log_files
 from .lines import stamp
 from .options import Options
 from .pace import Pace
@@ -47,6 +47,8 @@ class Logs:
         self.root = find_root(path)
         self.files = log_files(self.root)
         self.scan = Scan()
+        if len(self.files) == MOST_FILES:
+            self.scan.notes.append(f"only the first {MOST_FILES:,} logs were looked at")
         self._most = options.max_logs
         self._pace = pace
 
@@ -55,7 +57,7 @@ class Logs:
 
     def none(self) -> str:
         return (
-            f"no etcd logs in {self.root}: a must-gather has them in"
+            f"no etcd logs in {text.named(self.root)}: a must-gather has them in"
             " namespaces/openshift-etcd/pods/etcd-NODE/"
         )
 

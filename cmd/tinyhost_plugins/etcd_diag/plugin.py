@@ -28,7 +28,11 @@ _EVENTS = (
 
 
 def _schema(required: "tuple[str, ...]" = (), **properties: "Any") -> "dict[str, Any]":
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
     if required:
         schema["required"] = list(required)
     return schema
@@ -149,11 +153,13 @@ class Desk:
 
     def get(self, args: "Args", context: ToolContext) -> str:
         from . import snapshot_tools
+        from .pace import Pace
 
         kind, name = _needed(args, "kind"), _needed(args, "name")
         most = _number(args, "max_chars", 24_000, 256 * 1024)
+        pace = Pace(context, self.options.seconds)
         return snapshot_tools.get(
-            self.current(args, context), kind, _text(args, "namespace"), name, most
+            self.current(args, context), kind, _text(args, "namespace"), name, most, pace
         )
 
     def search(self, args: "Args", context: ToolContext) -> str:
@@ -229,6 +235,8 @@ def _log_tools(desk: Desk) -> "list[Tool]":
             " with etcdctl. Changes nothing.",
             _schema(),
             desk.live,
+            # It goes to a cluster, with the credentials for it.
+            permission=None,
         ),
         _tool(
             "etcd_diag_health",
@@ -298,15 +306,25 @@ def _tool(
     description: str,
     parameters: "dict[str, Any]",
     execute: "Callable[[Args, ToolContext], str]",
+    permission: "str | None" = "read",
 ) -> Tool:
     def checked(args: "Any", context: ToolContext) -> str:
         if args is None:
             args = {}
         if not isinstance(args, dict):
             raise HandlerError("the arguments have to be an object")
+        _check_names(args, parameters["properties"])
         return execute(args, context)
 
-    return Tool(name, description, parameters, checked)
+    return Tool(name, description, parameters, checked, permission=permission)
+
+
+def _check_names(args: "Args", known: "Any") -> None:
+    """Raises HandlerError for an argument that there is not: a misspelt one would be no filter."""
+    unknown = sorted(f"{name:.40}" for name in args if name not in known)
+    if unknown:
+        there = f"there are {', '.join(known)}" if known else "this tool has none"
+        raise HandlerError(f"unknown arguments: {', '.join(map(repr, unknown))}; {there}")
 
 
 def _text(args: "Args", key: str) -> str:

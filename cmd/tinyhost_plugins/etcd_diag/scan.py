@@ -17,17 +17,22 @@ from . import classes
 from .gather import LogFile
 from .lines import parse
 from .pace import Pace
+from .text import named
 
 Stream = BufferedReader | gzip.GzipFile
 
 # Of a longer line, the rest is passed over.
 _LONGEST = 64 * 1024
+# Of a line that is kept, for there may be thousands of them.
+_KEPT = 1000
 _BLOCK = 1024 * 1024
 _NEWLINE = ord("\n")
+_GZIP = b"\x1f\x8b"
+_LATEST = 4e9  # seconds since 1970, in the year 2096
 
 
 class Event(NamedTuple):
-    """A line that says something. `order` puts lines of the same time into that of the files."""
+    """A line that says something, cut when it is long. `order` puts lines of the same time into that of the files."""
 
     time: int | None
     order: tuple[int, int]
@@ -83,17 +88,27 @@ def events(files: list[LogFile], scan: Scan, most: int, pace: Pace) -> Iterator[
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             where = "/".join(file.path.parts[-4:])
-            scan.notes.append(f"{file.pod}: {where} was not read to its end: {reason}")
+            scan.notes.append(
+                f"{named(file.pod)}: {named(where)} was not read to its end: {reason}"
+            )
 
 
 def _open(path: Path) -> Stream:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+    # A packed log may have lost its ending; read as text, it would be one without any trouble.
+    with path.open("rb") as stream:
+        packed = stream.read(len(_GZIP)) == _GZIP or path.suffix == ".gz"
+    return gzip.open(path) if packed else path.open("rb")
+
+
+def _year(modified: float) -> int:
+    """That of a file's time, which may be any number."""
+    return datetime.fromtimestamp(min(max(modified, 0), _LATEST), UTC).year
 
 
 def _file_events(
     stream: Stream, file: LogFile, number: int, scan: Scan, most: int, pace: Pace
 ) -> Iterator[Event]:
-    year = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).year
+    year = _year(file.path.stat().st_mtime)
     latest: int | None = None
     last = b""
     for block, offset in _blocks(stream, scan):
@@ -108,7 +123,8 @@ def _file_events(
             scan.seen(line.time)
             if found := classes.classify(line):
                 order = number, offset + start
-                yield Event(latest, order, file.pod, found, line.text, line.shown, line.ms)
+                text, shown = line.text[:_KEPT], line.shown[:_KEPT]
+                yield Event(latest, order, file.pod, found, text, shown, line.ms)
         last = block[block.rfind(b"\n", 0, -1) + 1 :]
         pace.tick(f"reading the logs ({texts.size(scan.bytes)} so far)")
         if scan.bytes >= most:

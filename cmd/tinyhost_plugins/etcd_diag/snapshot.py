@@ -19,6 +19,7 @@ from .options import MIB, Options
 from .pace import Pace
 from .records import Record, is_tombstone, key_at, record_at
 from .survey import Survey, TooManyKeys, survey
+from .text import named
 
 # etcdctl appends the SHA-256 of the database, whose length is a number of pages.
 _HASH = hashlib.sha256().digest_size
@@ -64,7 +65,7 @@ class Snapshot:
         """
         if not self.is_unchanged():
             raise HandlerError(
-                f"{self.path} has changed since it was opened; call etcd_snapshot_open again"
+                f"{named(self.path)} has changed since it was opened; call etcd_snapshot_open again"
             )
 
     def lookup(self, key: str) -> Found | None:
@@ -113,7 +114,7 @@ def open_snapshot(path: Path, options: Options, pace: Pace) -> Snapshot:
         why = error.strerror or str(error)
         if error.errno == errno.ENOMEM:
             why += "; its size counts towards a limit of address space"
-        raise HandlerError(f"cannot open {path}: {why}") from None
+        raise HandlerError(f"cannot open {named(path)}: {why}") from None
     try:
         snapshot = Snapshot(path, data, seen, options)
         snapshot.examine(options, pace)
@@ -121,7 +122,7 @@ def open_snapshot(path: Path, options: Options, pace: Pace) -> Snapshot:
         raise HandlerError(_corrupt(path, data, error)) from None
     except TooManyKeys:
         raise HandlerError(
-            f"{path} has more than {options.max_keys:,} keys;"
+            f"{named(path)} has more than {options.max_keys:,} keys;"
             ' the option "maxKeys" of etcd-diag allows more'
         ) from None
     return snapshot
@@ -133,15 +134,15 @@ def _map(path: Path, options: Options) -> tuple[mmap, os.stat_result]:
     try:
         seen = os.fstat(number)
         if not stat.S_ISREG(seen.st_mode):
-            raise HandlerError(f"{path} is not a file; give the path of a snapshot")
+            raise HandlerError(f"{named(path)} is not a file; give the path of a snapshot")
         if seen.st_size > options.max_snapshot:
             raise HandlerError(
-                f"{path} has {texts.size(seen.st_size)}, more than the limit of"
+                f"{named(path)} has {texts.size(seen.st_size)}, more than the limit of"
                 f" {_limit(options.max_snapshot)}; the option "
                 '"maxSnapshotMiB" of etcd-diag allows more'
             )
         if not seen.st_size:
-            raise HandlerError(f"{path} is empty")
+            raise HandlerError(f"{named(path)} is empty")
         return mmap(number, seen.st_size, access=ACCESS_READ), seen
     finally:
         os.close(number)
@@ -153,8 +154,10 @@ def _limit(size: int) -> str:
 
 def _corrupt(path: Path, data: mmap, error: Corrupt) -> str:
     if data[:2] == b"\x1f\x8b":
-        return f"{path} is compressed: gunzip it, or unpack the .db file from it, and open that"
-    return f"{path} is not a sound etcd snapshot: {error}"
+        return (
+            f"{named(path)} is compressed: gunzip it, or unpack the .db file from it, and open that"
+        )
+    return f"{named(path)} is not a sound etcd snapshot: {error}"
 
 
 def _identity(seen: os.stat_result) -> tuple[int, int, int, int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from heapq import heappush, heappushpop
 
 from .._shared import texts
 from .._shared.table import cell, table
 from . import kinds, text, values
 from .pace import Pace
-from .patterns import matcher
+from .patterns import is_expression, select
 from .snapshot import ABSENT, BAD, Snapshot
 from .survey import Tally
 
@@ -32,11 +33,11 @@ def overview(snapshot: Snapshot) -> str:
     found = snapshot.survey
     total = found.total()
     lines = [
-        f"{snapshot.path.name}: {texts.counted(total.live, 'key')} at revision"
+        f"{text.named(snapshot.path.name)}: {texts.counted(total.live, 'key')} at revision"
         f" {found.last.main if found.last else 0}, {texts.size(snapshot.size)};"
         f" hash {snapshot.hash}",
         "",
-        f"file: {cell(str(snapshot.path), 300)}",
+        f"file: {text.named(snapshot.path)}",
         f"integrity: {_HASHES[snapshot.hash]}; {_pages(snapshot)}",
         _revisions(snapshot),
         f"history: {texts.counted(total.old, 'replaced revision')}"
@@ -62,14 +63,14 @@ def resources(snapshot: Snapshot, sort_by: str) -> str:
     )
 
 
-def get(snapshot: Snapshot, kind: str, namespace: str, name: str, most: int) -> str:
+def get(snapshot: Snapshot, kind: str, namespace: str, name: str, most: int, pace: Pace) -> str:
     """One object: what etcd knows of it, and what may be seen of its value."""
     keys = _keys(snapshot, kind, namespace, name)
     known = [(key, found) for key in keys if (found := snapshot.lookup(key))]
     # The same word may mean a kind of which the object is gone, and one of which it is there.
     for key, found in sorted(known, key=lambda pair: pair[1].deleted):
         item, place = found.record, kinds.place(key, snapshot.prefixes)
-        shown_key = _printable(snapshot, key.encode())
+        shown_key = _printable(key.encode())
         if found.deleted:
             return f"{shown_key} does not exist any more: its newest revision is a deletion"
         size = item.end - item.start
@@ -81,33 +82,30 @@ def get(snapshot: Snapshot, kind: str, namespace: str, name: str, most: int) -> 
             f" last changed at {item.modified}" + (f", lease {item.lease:x}" if item.lease else "")
         )
         return f"{head}\n\n{_cut(shown.body, most)}".rstrip()
-    return _absent(snapshot, keys, name)
+    return _absent(snapshot, keys, name, pace)
 
 
 def search(snapshot: Snapshot, pattern: str, most: int, pace: Pace) -> str:
     """Keys that match, in their order, with the sizes of their values."""
-    matches, is_expression = matcher(pattern)
+    note = "" if is_expression(pattern) else ", as plain text, for it is no valid expression"
     # Of all matches, the first ones are kept: a heap whose top is the last of them.
     heap: list[tuple[_Descending, int]] = []
     count = 0
-    for number, (key, at) in enumerate(snapshot.live()):
-        if not number % _OFTEN:
-            pace.tick(f"searching the keys ({number:,} so far)")
-        if matches(key.decode(errors="replace")):
-            count += 1
-            entry = (_Descending(key), at)
-            if len(heap) < most:
-                heappush(heap, entry)
-            else:
-                heappushpop(heap, entry)
-    note = "" if is_expression else ", as plain text, for it is no valid expression"
+    for key, at in select(pattern, _live(snapshot, pace), _searched, pace):
+        count += 1
+        entry = (_Descending(key), at)
+        if len(heap) < most:
+            heappush(heap, entry)
+        else:
+            heappushpop(heap, entry)
     if not count:
         return f"no key matches {pattern!r}{note}"
     rows = [
-        (texts.size(snapshot.value_size(at)), _printable(snapshot, entry.key))
+        (texts.size(snapshot.value_size(at)), _printable(entry.key))
         for entry, at in sorted(heap, reverse=True)
     ]
-    lines = [f"{texts.counted(count, 'key')} match {pattern!r}{note}", ""]
+    match = "matches" if count == 1 else "match"
+    lines = [f"{texts.counted(count, 'key')} {match} {pattern!r}{note}", ""]
     lines += [f"{size:>10}  {key}" for size, key in rows]
     if count > len(rows):
         lines.append(
@@ -125,7 +123,7 @@ def storage(snapshot: Snapshot) -> str:
     share = text.percent(free, snapshot.size)
     old = texts.counted(total.old, "replaced revision")
     lines = [
-        f"{snapshot.path.name}: {texts.size(snapshot.size)} of which {texts.size(free)} ({share})"
+        f"{text.named(snapshot.path.name)}: {texts.size(snapshot.size)} of which {texts.size(free)} ({share})"
         f" is free and {texts.size(total.live_bytes)}"
         f" ({text.percent(total.live_bytes, snapshot.size)}) are current values",
         "",
@@ -137,17 +135,24 @@ def storage(snapshot: Snapshot) -> str:
         f"advice: {_advice(snapshot, total, free)}",
         "",
         f"largest values (top {len(found.largest.entries())}):",
-        *(
-            f"{texts.size(size):>10}  {_printable(snapshot, key)}"
-            for size, key in found.largest.entries()
-        ),
+        *(f"{texts.size(size):>10}  {_printable(key)}" for size, key in found.largest.entries()),
         "",
-        "most often changed keys (changes since they were created):",
-        *(f"{number:>10,}  {_printable(snapshot, key)}" for number, key in found.busiest.entries()),
-        "",
+        *_busiest(snapshot),
         _kind_table(snapshot, "size", TOP_KINDS, "call etcd_snapshot_resources for all"),
     ]
     return "\n".join(lines)
+
+
+def _busiest(snapshot: Snapshot) -> list[str]:
+    """Keys and their versions, without those that are as they were created."""
+    entries = [entry for entry in snapshot.survey.busiest.entries() if entry[0] > 1]
+    if not entries:
+        return []
+    return [
+        "most often changed keys (times written since they were created):",
+        *(f"{number:>10,}  {_printable(key)}" for number, key in entries),
+        "",
+    ]
 
 
 def _advice(snapshot: Snapshot, total: Tally, free: int) -> str:
@@ -239,19 +244,19 @@ def _keys(snapshot: Snapshot, kind: str, namespace: str, name: str) -> list[str]
     return [f"{prefix}{word}/{tail}" for word in words for prefix in prefixes]
 
 
-def _absent(snapshot: Snapshot, keys: list[str], name: str) -> str:
-    lines = [f"there is no {cell(kinds.shown(keys[0], snapshot.prefixes), 300)} in the snapshot"]
+def _absent(snapshot: Snapshot, keys: list[str], name: str, pace: Pace) -> str:
+    lines = [f"there is no {cell(kinds.shown(keys[0]), 300)} in the snapshot"]
     wanted = {kinds.place(key, snapshot.prefixes).kind for key in keys}
     ending = f"/{name}".encode(errors="surrogatepass")
     near = sorted(
         key
-        for key, _ in snapshot.live()
+        for key, _ in _live(snapshot, pace)
         if key.endswith(ending)
         and kinds.place(key.decode(errors="replace"), snapshot.prefixes).kind in wanted
     )
     if near:
         lines.append("of that name there are:")
-        lines += [f"  {_printable(snapshot, key)}" for key in near[:5]]
+        lines += [f"  {_printable(key)}" for key in near[:5]]
         lines += [f"  and {len(near) - 5:,} more"] if len(near) > 5 else []
     else:
         lines.append(
@@ -260,9 +265,21 @@ def _absent(snapshot: Snapshot, keys: list[str], name: str) -> str:
     return "\n".join(lines)
 
 
-def _printable(snapshot: Snapshot, key: bytes) -> str:
-    shown = kinds.shown(key.decode(errors="backslashreplace"), snapshot.prefixes)
-    return cell(shown, _LONGEST_KEY)
+def _live(snapshot: Snapshot, pace: Pace) -> Iterator[tuple[bytes, int]]:
+    """The keys that exist, with their places. Raises HandlerError when the time is over."""
+    for number, pair in enumerate(snapshot.live()):
+        if not number % _OFTEN:
+            pace.tick(f"searching the keys ({number:,} so far)")
+        yield pair
+
+
+def _searched(pair: tuple[bytes, int]) -> str:
+    """What a pattern is compared with: what is shown. The rest could be guessed bit by bit."""
+    return kinds.shown(pair[0].decode(errors="replace"))
+
+
+def _printable(key: bytes) -> str:
+    return cell(kinds.shown(key.decode(errors="backslashreplace")), _LONGEST_KEY)
 
 
 def _cut(body: str, most: int) -> str:

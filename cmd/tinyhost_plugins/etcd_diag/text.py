@@ -1,6 +1,13 @@
-"""How shares and durations are written."""
+"""How paths, shares and durations are written."""
 
 from __future__ import annotations
+
+from .._shared.table import cell
+
+
+def named(path: object) -> str:
+    """A path on one line: what names hold is not to be believed."""
+    return cell(path, 400)
 
 
 def percent(part: int, whole: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -19,6 +20,12 @@ MOST_READ = 16 * 1024 * 1024
 _MOST_MASKED = 512 * 1024
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SECRET_KINDS = ("Secret", "OAuthAccessToken", "OAuthAuthorizeToken", "OAuthClient")
+_KNOWN_METADATA = {"annotations", "finalizers", "labels", "managedFields", "ownerReferences"}
+_PASSWORD_HASHES = ("passwordHash",)
+_DATA_URL = re.compile(
+    r"""(\bdata:(?:[\w.+-]{1,80}/[\w.+-]{1,80})?(?:;[\w=.+-]{1,80}){0,4},)([^\s"'<>\\]+)"""
+)
+_DATA_URL_ALONE = re.compile(r"\A(data:[^\s,]{0,300},)(.+)", re.DOTALL)
 _PLAIN_FIELDS = ("apiVersion", "kind", "type", "immutable")
 
 
@@ -47,9 +54,19 @@ def json_text(document: Any, place: Place) -> str:
     """The document without its secrets, as indented JSON."""
     try:
         safe = _safe(document, kinds.is_secret(place.kind))
-        return json.dumps(safe, indent=2, ensure_ascii=False)
+        return _escaped(json.dumps(safe, indent=2, ensure_ascii=False))
     except RecursionError:
         return "(nested too deeply to be shown)"
+
+
+def _escaped(text: str) -> str:
+    """JSON without what a terminal may take for a command: "ensure_ascii" would escape all letters."""
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in line)
+        for line in text.split("\n")
+    )
 
 
 def _safe(value: Any, secret: bool = False) -> Any:
@@ -57,16 +74,34 @@ def _safe(value: Any, secret: bool = False) -> Any:
     if isinstance(value, list):
         return {"redacted": len(value)} if secret else [_safe(item) for item in value]
     if not isinstance(value, dict):
-        return {"redacted": 1} if secret else value
+        return {"redacted": 1} if secret else _without_data_urls(value)
     secret = secret or value.get("kind") in _SECRET_KINDS
     if secret:
         value = _without_content(value)
-    return {
-        name: _metadata(item, secret)
-        if name == "metadata" and isinstance(item, dict)
-        else _safe(item)
-        for name, item in value.items()
-    }
+    return {name: _field(name, item, secret) for name, item in value.items()}
+
+
+def _field(name: str, value: Any, secret: bool) -> Any:
+    if name == "metadata" and isinstance(value, dict):
+        return _metadata(value, secret)
+    if name in _PASSWORD_HASHES:
+        return {"redacted": 1}
+    if name == "binaryData" and isinstance(value, dict):
+        return {inner: _hidden(item) for inner, item in value.items()}
+    return _safe(value)
+
+
+def _without_data_urls(value: Any) -> Any:
+    """A MachineConfig has whole files in them, the pull secret's among them, in a spelling of their own."""
+    if not isinstance(value, str) or "data:" not in value:
+        return value
+    # What is one as a whole may hold blanks, too.
+    pattern = _DATA_URL_ALONE if _DATA_URL_ALONE.match(value) else _DATA_URL
+    return pattern.sub(lambda found: f"{found[1]}({len(found[2]):,} characters)", value)
+
+
+def _hidden(value: Any) -> str:
+    return f"({len(value):,} characters)" if isinstance(value, str) else "(not shown)"
 
 
 def _without_content(document: dict[str, Any]) -> dict[str, Any]:
@@ -82,14 +117,21 @@ def _without_content(document: dict[str, Any]) -> dict[str, Any]:
 
 def _metadata(metadata: dict[str, Any], secret: bool) -> dict[str, Any]:
     result = dict(metadata)
+    if secret:
+        # What an API server would not have taken is not shown either.
+        result = {
+            name: value
+            for name, value in result.items()
+            if name in _KNOWN_METADATA or not isinstance(value, (dict, list))
+        }
     notes = result.get("annotations")
     if isinstance(notes, dict):
         result["annotations"] = {
-            name: f"({len(value)} characters)"
-            if isinstance(value, str) and (secret or name == _LAST_APPLIED)
-            else value
+            name: _hidden(value) if secret or name == _LAST_APPLIED else _safe(value)
             for name, value in notes.items()
         }
+    elif secret and notes is not None:
+        result["annotations"] = _hidden(notes)
     managed = result.get("managedFields")
     if isinstance(managed, list):
         result["managedFields"] = f"({texts.counted(len(managed), 'entry', 'entries')})"

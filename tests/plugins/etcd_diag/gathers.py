@@ -6,6 +6,9 @@ import gzip
 import json
 from pathlib import Path
 
+from tinyhost_sdk import testing
+
+TOOLS = ("stats", "errors", "timeline", "compare", "health")
 IMAGE = "quay-io-openshift-must-gather-sha256-0123"
 
 
@@ -93,3 +96,15 @@ def three_pods(top: Path) -> None:
         ),
     )
     write_log(top, "etcd-m2", stamped(elected(5), entry("info", "nothing to see")))
+
+
+def ask(driver: testing.Driver, tool: str, path: Path, **args: object) -> str:
+    """What a tool for logs says of a must-gather."""
+    result = driver.call_tool(f"etcd_diag_{tool}", {"path": str(path), **args})
+    assert not result.is_error, result.content
+    return result.content
+
+
+def row(text: str, start: str) -> list[str]:
+    """The words of the line that begins so."""
+    return next(line.split() for line in text.splitlines() if line.startswith(start))

@@ -44,7 +44,7 @@ def test_other_keys_have_their_first_word_as_kind() -> None:
 def test_any_text_is_a_key(key: str) -> None:
     found = place(key, PREFIXES)
     assert not found.prefix or key.startswith(found.prefix)
-    assert isinstance(shown(key, PREFIXES), str)
+    assert isinstance(shown(key), str)
     assert isinstance(title(found.kind), str)
     assert candidates(key, [found.kind])
 
@@ -71,10 +71,15 @@ def test_words_for_kinds_are_understood(word: str, kinds: list[str]) -> None:
 
 
 def test_the_names_of_tokens_are_cut() -> None:
-    assert shown("/openshift.io/oauth/accesstokens/0123456789secret", PREFIXES) == (
+    assert shown("/openshift.io/oauth/accesstokens/0123456789secret") == (
         "/openshift.io/oauth/accesstokens/0123456789…"
     )
-    assert shown("/kubernetes.io/pods/a/0123456789secret", PREFIXES).endswith("secret")
+    # Also below a prefix that nobody has told of, and below that of an API group.
+    assert shown("/mine/oauth/authorizetokens/0123456789secret").endswith("/0123456789…")
+    assert shown("/r/oauth.openshift.io/oauthaccesstokens/0123456789secret").endswith(
+        "/0123456789…"
+    )
+    assert shown("/kubernetes.io/pods/a/0123456789secret").endswith("secret")
 
 
 def test_kinds_that_hold_secrets_are_known() -> None:

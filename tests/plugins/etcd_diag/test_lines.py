@@ -132,6 +132,8 @@ def test_lines_are_told_apart(text: str, level: str, expected: tuple[str, ...]) 
     "raw",
     [
         '{"level":"warn","msg":"rejected connection","remote-addr":"10.0.0.5:4","error":"EOF"}',
+        '{"level":"warn","msg":"rejected connection on client endpoint","error":"EOF"}',
+        '{"level":"warn","msg":"rejected connection on peer endpoint","error":"EOF"}',
         '2021-02-13 18:17:09.929096 I | embed: rejected connection from "10.0.0.5:4" (error "EOF",'
         ' ServerName "")',
     ],
@@ -143,12 +145,33 @@ def test_a_probe_that_hangs_up_is_no_trouble(raw: str) -> None:
 
 
 def test_an_error_of_raft_is_known_by_its_caller() -> None:
-    assert about("unexpected", "error", "raft/raft.go:1") == (classes.RAFT,)
+    for caller in ("raft/raft.go:1", "etcdserver/zap_raft.go:101"):
+        assert about("unexpected", "panic", caller) == (classes.RAFT,)
+        assert about("a became follower at term 2", "info", caller) == ()
 
 
 def test_what_a_line_quotes_of_a_request_does_not_count() -> None:
     raw = '{"level":"warn","msg":"apply request took too long","request":"key:auth-failed"}'
     assert classes.classify(parse(raw, 2025)) == (classes.SLOW_APPLY,)
+
+
+@pytest.mark.parametrize("end", ['"', "", "\\"])
+def test_nor_does_what_a_line_of_text_quotes(end: str) -> None:
+    quoted = r'"key:\"/registry/oauth/failed (9s)\" \"authentication error'
+    raw = (
+        f"2021-03-01 10:00:00.000000 W | etcdserver: took too long (150ms) to execute {quoted}{end}"
+    )
+    line = parse(raw, 2025)
+    assert classes.classify(line) == (classes.SLOW_APPLY,)
+    assert line.ms == 150.0
+    before = raw.replace("took too long (150ms) to execute ", "request ") + " took too long (2s) to"
+    assert end != '"' or parse(before, 2025).ms == 2000.0
+
+
+def test_a_line_of_quotes_takes_no_time() -> None:
+    for quotes in ('\\"' * 30_000, '"' * 60_001):
+        line = parse(f"2021-03-01 10:00:00.000000 W | a: took too long {quotes}", 2025)
+        assert (line.level, line.text[:16]) == ("warn", "a: took too long")
 
 
 @pytest.mark.parametrize("name", classes._RULES)

@@ -13,7 +13,7 @@ from tinyhost_plugins.etcd_diag.plugin import build
 from tinyhost_sdk import testing
 from tinyhost_sdk.tool import ToolResult
 
-from .conftest import Etcd, free_port, running_etcd
+from .conftest import Etcd, eventually, running_etcd, unused_ports
 
 
 def live(**options: object) -> ToolResult:
@@ -34,7 +34,7 @@ def test_a_running_etcd_is_described(etcd: Etcd, monkeypatch: pytest.MonkeyPatch
     # etcdctl refuses what is set both ways.
     monkeypatch.setenv("ETCDCTL_WRITE_OUT", "table")
     monkeypatch.setenv("ETCDCTL_COMMAND_TIMEOUT", "1s")
-    result = live()
+    result = eventually(live, lambda found: found.content.startswith("overall: OK\n"))
     assert not result.is_error
     lines = result.content.splitlines()
     assert lines[0] == "overall: OK"
@@ -45,13 +45,15 @@ def test_a_running_etcd_is_described(etcd: Etcd, monkeypatch: pytest.MonkeyPatch
 def test_an_alarm_of_a_full_database_is_critical(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running_etcd(tmp_path, "--quota-backend-bytes", "65536") as etcd:
+    # It knows its size when it has written; with this limit, after each change.
+    options = ("--quota-backend-bytes", "65536", "--backend-batch-limit", "1")
+    with running_etcd(tmp_path, *options) as etcd:
         monkeypatch.setenv("ETCDCTL_ENDPOINTS", etcd.endpoint)
         with pytest.raises(AssertionError, match="database space exceeded"):
-            # etcd measures what it has written, which it does from time to time.
-            for number in range(5_000):
-                etcd.put(f"/registry/pods/a/{number % 50}", b"x" * 10_000)
-        lines = live().content.splitlines()
+            for number in range(100):
+                etcd.put(f"/registry/pods/a/{number}", b"x" * 10_000)
+        result = eventually(live, lambda found: "NOSPACE" in found.content)
+        lines = result.content.splitlines()
         etcd.save(tmp_path / "full.db")
     assert lines[0] == "overall: CRITICAL"
     assert any(re.fullmatch(r"\[CRITICAL\] alarms: NOSPACE on [0-9a-f]+", line) for line in lines)
@@ -63,8 +65,9 @@ def test_an_alarm_of_a_full_database_is_critical(
 def test_an_etcd_that_is_not_there_is_an_error_that_says_what_to_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("ETCDCTL_ENDPOINTS", f"http://127.0.0.1:{free_port()}")
-    result = live()
+    with unused_ports(1) as (port,):
+        monkeypatch.setenv("ETCDCTL_ENDPOINTS", f"http://127.0.0.1:{port}")
+        result = live()
     assert result.is_error
     assert "ETCDCTL_ENDPOINTS" in result.content
 
@@ -89,6 +92,21 @@ else:
     assert result.content.startswith("overall: WARN")
     assert "[WARN] etcdctl member list: Error: \\x1b[1mdeadline exceeded" in result.content
     assert "[OK] alarms: none" in result.content
+
+
+def test_an_older_etcdctl_is_told_to_speak_version_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ETCDCTL_API", "2")
+    body = """
+import os
+if os.environ["ETCDCTL_API"] != "3":
+    sys.exit("Error: no such command")
+print('{"alarms":[]}')
+"""
+    result = live(etcdctl=program(tmp_path, body))
+    assert "[OK] alarms: none" in result.content
+    assert "no such command" not in result.content
 
 
 def test_a_call_that_is_cancelled_ends_the_program(tmp_path: Path) -> None:

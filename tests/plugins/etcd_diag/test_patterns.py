@@ -3,51 +3,53 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tinyhost_plugins.etcd_diag.patterns import matcher
-from tinyhost_sdk import HandlerError
+from tinyhost_plugins.etcd_diag.pace import Pace
+from tinyhost_plugins.etcd_diag.patterns import is_expression, select
+from tinyhost_sdk import HandlerError, ToolContext
+
+KEYS = ["/registry/pods/shop/web-1", "/registry/events/shop/web-22", "/pods/web-1[x]"]
+
+
+def found(pattern: str, keys: list[str] = KEYS, seconds: float = 60) -> list[str]:
+    return list(select(pattern, keys, str, Pace(ToolContext(), seconds)))
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "number"),
     [
-        "/pods/",
-        r"^/registry/.*/web-\d+$",
-        "(pods|events)/shop",
-        "web-[0-9]{1,3}",
-        r"a\+\)*",
-        "[)*]+b",
+        *(("/pods/", 2), (r"^/registry/.*/web-\d+$", 2), ("(pods|events)/shop", 2)),
+        *(("web-[0-9]{2,3}", 1), (r"(\d)\1", 1), ("(?i)PODS", 2), ("web-.$", 1), ("none", 0)),
     ],
 )
-def test_a_plain_expression_is_taken(pattern: str) -> None:
-    assert matcher(pattern)[1]
+def test_an_expression_finds_what_it_matches(pattern: str, number: int) -> None:
+    assert is_expression(pattern)
+    assert len(found(pattern)) == number
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        *("(a+)+$", "(a|a)*b", "(?:a*)*", "(a){2,}", ".*.*.*.*x", "a?" * 9, r"(a)\1", "(?=a)b"),
-        *("x" * 201, ""),
-    ],
+    "pattern", ["(a+)+$", "(a|aa)" * 30 + "$", "(a|)" * 25 + "$", ".*.*.*" + ".?" * 8 + "!"]
 )
-def test_an_expression_that_may_take_long_is_refused(pattern: str) -> None:
+def test_a_search_that_would_take_for_ever_is_ended(pattern: str) -> None:
+    with pytest.raises(HandlerError, match=r"the search took longer than 0\.1 seconds"):
+        found(pattern, ["a" * 400 + "b"], 0.1)
+
+
+@pytest.mark.parametrize("pattern", ["x" * 201, ""])
+def test_no_pattern_and_one_that_is_too_long_are_refused(pattern: str) -> None:
     with pytest.raises(HandlerError):
-        matcher(pattern)
+        found(pattern)
 
 
 def test_what_does_not_compile_is_looked_for_as_it_is() -> None:
-    matches, is_expression = matcher("web-1[")
-    assert not is_expression
-    assert matches("/pods/web-1[x]")
-    assert not matches("/pods/web-1")
+    assert not is_expression("web-1[")
+    assert found("web-1[") == ["/pods/web-1[x]"]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=30), st.text(max_size=60))
 def test_any_text_is_taken_or_refused(pattern: str, key: str) -> None:
-    try:
-        matches, _ = matcher(pattern)
-    except HandlerError:
-        return
-    assert matches(key) in (True, False)
+    if pattern:
+        assert found(pattern, [key]) in ([], [key])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tinyhost_plugins.etcd_diag.kinds import Place
 from tinyhost_plugins.etcd_diag.values import show
 
-from .conftest import SECRET, SECRET_OBJECT, field, protobuf
+from .conftest import SECRET, SECRET_OBJECT, b64, field, protobuf
 
 POD = Place("/registry/", "pods", "shop", "web-1")
 SECRETS = Place("/registry/", "secrets", "shop", "login")
@@ -78,6 +80,61 @@ def test_the_copy_that_kubectl_keeps_and_managed_fields_are_left_out() -> None:
     assert "a" * 500 not in body
     assert "someone" not in body
     assert '"note": "stays"' in body
+
+
+def test_files_in_a_machine_config_are_not_shown() -> None:
+    # Each in a spelling in which nobody would find a token.
+    pull_secret = json.dumps({"auths": {"quay.io": {"auth": SECRET}}})
+    files = [
+        "data:," + quote(pull_secret),
+        "data:text/plain;charset=utf-8;base64," + b64(pull_secret.encode()),
+        "data:, with blanks " + pull_secret,
+        "data:;base64," + b64(pull_secret.encode()),
+        "data:,",
+    ]
+    value = {
+        "kind": "MachineConfig",
+        "spec": {
+            "files": [{"source": file} for file in files],
+            "users": [{"name": "core", "passwordHash": "$6$salt$hash-of-it"}],
+            "text": json.dumps({"source": files[0]}),
+        },
+    }
+    body = show(json.dumps(value).encode(), OTHER).body
+    for hidden in ("auths", SECRET, b64(pull_secret.encode())[:20], "hash-of-it"):
+        assert hidden not in body
+    assert f'"data:text/plain;charset=utf-8;base64,({len(b64(pull_secret.encode()))}' in body
+    assert '"data:,"' in body
+    assert '"core"' in body
+
+
+def test_binary_data_of_a_config_map_is_not_shown() -> None:
+    value = {"kind": "ConfigMap", "binaryData": {"kubeconfig": SECRET, "odd": [SECRET]}}
+    body = show(json.dumps(value).encode(), OTHER).body
+    assert SECRET not in body
+    assert f'"kubeconfig": "({len(SECRET)} characters)"' in body
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"annotations": {"note": {"inside": SECRET}}},
+        {"annotations": [SECRET]},
+        {"annotations": SECRET},
+        {"data": {"password": SECRET}},
+    ],
+)
+def test_odd_metadata_of_a_secret_is_not_shown(metadata: object) -> None:
+    body = show(json.dumps({"kind": "Secret", "metadata": metadata}).encode(), OTHER).body
+    assert SECRET not in body
+
+
+def test_what_a_terminal_would_obey_is_escaped() -> None:
+    text = "é \x1b[2J \x7f \x9b31m \u202e \u2028"
+    body = show(json.dumps({"kind": "ConfigMap", "data": {"text": text}}).encode(), OTHER).body
+    assert body.replace("\n", "").isprintable()
+    assert json.loads(body)["data"]["text"] == text
+    assert "é" in body
 
 
 def test_deep_json_is_no_defect() -> None:
