@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tinyhost_sdk import HandlerError
+from tinyhost_sdk import HandlerError, ToolContext
 
 from .._shared.must_gather import MustGather, MustGatherError, open_must_gather
 from .._shared.report import Report, named, view_of
@@ -26,12 +26,12 @@ class Call:
     The must-gather is read anew each time, so that an answer is never about former files.
     """
 
-    def __init__(self, options: Options, path: str, limit: int, directory: str) -> None:
+    def __init__(self, options: Options, path: str, limit: int, context: ToolContext) -> None:
         self._options = options
-        self._pace = Pace(options.max_seconds)
+        self._pace = Pace(context, options.max_seconds)
         if not path.strip():
             raise HandlerError("path is empty; give the folder of an unpacked must-gather")
-        self._path, self._directory = path, directory
+        self._path, self._directory = path, context.directory
         self._view = view_of(limit, options.max_rows)
 
     def controllers(self) -> str:
@@ -43,7 +43,7 @@ class Call:
         if len(text) > _LONGEST_FILTER:
             raise HandlerError(f"filter has more than {_LONGEST_FILTER} characters")
         return self._answer(
-            lambda mg: backends.answer(self._configs(mg), self._view, self._options, text)
+            lambda mg: backends.answer(mg, self._configs(mg), self._view, self._options, text)
         )
 
     def route_check(self, namespace: str) -> str:
@@ -59,21 +59,28 @@ class Call:
     def config(self) -> str:
         """ingress_config."""
         return self._answer(
-            lambda mg: settings.answer(self._configs(mg), self._view, self._options)
+            lambda mg: settings.answer(mg, self._configs(mg), self._view, self._options)
         )
 
     def health(self) -> str:
         """ingress_health."""
         return self._answer(lambda mg: health.answer(mg, self._view, self._options, self._pace))
 
+    def _folder(self) -> Path:
+        try:
+            return Path(self._directory, Path(self._path).expanduser())
+        except RuntimeError:
+            raise HandlerError(f"{line(self._path)}: there is no such home folder") from None
+
     def _configs(self, mg: MustGather) -> list[RouterConfig]:
         return read_configs(mg, self._options, self._pace)
 
     def _answer(self, ask: Callable[[MustGather], Report]) -> str:
         try:
-            mg = open_must_gather(Path(self._directory, Path(self._path).expanduser()))
+            mg = open_must_gather(self._folder())
+            mg.tree.is_over = self._pace.is_over
             report = ask(mg)
-        except (MustGatherError, TooSlow, RuntimeError) as error:
+        except (MustGatherError, TooSlow) as error:
             raise HandlerError(line(str(error), 1000)) from None
         if mg.others:
             report.section(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._shared.must_gather import MustGather
 from .._shared.report import Report, View
 from .._shared.texts import counted, line
 from .configs import RouterConfig, app_backend
@@ -13,10 +14,12 @@ from .options import Options
 from .route_check import no_config
 
 
-def answer(configs: list[RouterConfig], view: View, options: Options, text: str) -> Report:
+def answer(
+    mg: MustGather, configs: list[RouterConfig], view: View, options: Options, text: str
+) -> Report:
     """ingress_backends. text: only backends whose name has it; "" for all."""
     if not configs:
-        return Report(view, no_config()[:1].upper() + no_config()[1:])
+        return Report(view, no_config(mg)[:1].upper() + no_config(mg)[1:])
     shown = {config.path: _chosen(config, text) for config in configs}
     distinct = {proxy.name: proxy for chosen in shown.values() for proxy in chosen}
     empty = sum(1 for proxy in distinct.values() if app_backend(proxy) and not proxy.servers)

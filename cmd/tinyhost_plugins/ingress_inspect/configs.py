@@ -56,11 +56,14 @@ class AppBackend:
 def read_configs(mg: MustGather, options: Options, pace: Pace) -> list[RouterConfig]:
     """The configurations by path. What is not read is noted among the must-gather's faults."""
     found: list[RouterConfig] = []
+    # The pods of a controller often have the same one.
+    parsed: dict[bytes, Config] = {}
     for number, path in enumerate(_paths(mg)):
         if number >= options.max_configs:
             mg.tree.note(path, f"over {options.max_configs} configurations, option maxConfigs")
             continue
-        pace.check()
+        what = f"reading {path}"
+        pace.is_over(what)
         try:
             text = mg.read_text(path, options.max_config_bytes)
         except MustGatherError as error:
@@ -68,8 +71,9 @@ def read_configs(mg: MustGather, options: Options, pace: Pace) -> list[RouterCon
             continue
         digest = hashlib.sha256(text.encode()).digest()
         controller, pod = _owner(path)
-        lines = pace.paced(io.StringIO(text, newline="\n"))
-        found.append(RouterConfig(path, controller, pod, parse(lines), digest))
+        if digest not in parsed:
+            parsed[digest] = parse(pace.paced(io.StringIO(text, newline="\n"), what))
+        found.append(RouterConfig(path, controller, pod, parsed[digest], digest))
     return found
 
 

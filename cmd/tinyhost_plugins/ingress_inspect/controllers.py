@@ -136,6 +136,8 @@ def answer(mg: MustGather, view: View) -> Report:
 def nothing(mg: MustGather) -> str:
     """That there are no controllers, and whether they have been gathered at all."""
     where = f"namespaces/{OPERATOR}/{_GROUP}/{_PLURAL}"
+    if any(path.startswith(where) for path in mg.faults):
+        return "No ingress controllers: what there is of them could not be read."
     if OPERATOR not in mg.namespaces:
         return f"No ingress controllers: the namespace {OPERATOR} has not been gathered."
     return f"No ingress controllers: there is nothing in {where}."

@@ -18,7 +18,7 @@ from .matching import Findings, check
 from .options import Options
 from .pace import Pace
 from .route_check import no_config
-from .routes import Route, gathered_namespaces, read_routes
+from .routes import Route, read_routes
 from .settings import default_troubles
 
 CRITICAL, WARNING = "critical", "warning"
@@ -44,17 +44,15 @@ def read_ingress(mg: MustGather, options: Options, pace: Pace) -> Ingress:
     """Read all but the logs."""
     controllers = read_controllers(mg)
     configs = read_configs(mg, options, pace)
-    gathered = gathered_namespaces(mg)
-    pace.check()
-    routes = read_routes(mg, gathered)
-    pace.check()
+    routes = read_routes(mg)
+    pace.is_over("comparing routes and backends")
     when = mg.gathered()
     return Ingress(
         controllers=controllers,
         configs=configs,
-        routes=routes,
-        findings=check(configs, routes, gathered),
-        certificates=list(read_certificates(mg, controllers, routes)),
+        routes=routes.found,
+        findings=check(configs, routes.found, routes.whole),
+        certificates=list(read_certificates(mg, controllers, routes.found)),
         now=when or datetime.now(UTC),
         is_gathering_time=when is not None,
     )
@@ -67,7 +65,8 @@ def answer(mg: MustGather, view: View, options: Options, pace: Pace) -> Report:
     issues.sort(key=lambda issue: _ORDER.index(issue[0]))
     by = Counter(severity for severity, _text in issues)
     first = f"{counted(len(issues), 'issue')}: {by[CRITICAL]} critical, {by[WARNING]} warning"
-    report = Report(view, first if issues else "No issues found with the routers.")
+    read = " in what could be read" if mg.faults else ""
+    report = Report(view, first if issues else f"No issues found with the routers{read}.")
     report.add(
         f"{counted(len(ingress.controllers), 'controller')},"
         f" {counted(len(ingress.configs), 'configuration')},"
@@ -90,7 +89,7 @@ def _issues(mg: MustGather, ingress: Ingress, options: Options, pace: Pace) -> I
     for controller in ingress.controllers:
         yield from _controller(controller)
     if not ingress.configs:
-        yield WARNING, no_config()
+        yield WARNING, no_config(mg)
     else:
         for said in ingress.findings.unseen:
             yield WARNING, f"Not compared: {said}"

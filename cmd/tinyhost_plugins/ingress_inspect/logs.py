@@ -21,7 +21,9 @@ _MOST_FILES = 200
 _LONGEST = 4096
 # A packed log has no end that could be read alone. So many times as much is read of its beginning.
 _GZIP, _PACKED = b"\x1f\x8b", 64
-_WORDS = re.compile(rb"error|failed|panic|fatal", re.IGNORECASE)
+_WORDS = re.compile(rb"error|failed|panic|fatal|\[(?:ALERT|EMERG)\]", re.IGNORECASE)
+# The container beside the router that writes a line for each request, with words of strangers.
+_ACCESS_LOG = "logs"
 # The severity of a line of the router's own, after the time that a container's log begins with.
 _SEVERITY = re.compile(rb"(?:\d{4}-\S{1,40} )?([IWEF])\d{4} \d\d:\d\d:\d\d")
 
@@ -38,13 +40,12 @@ class LogErrors:
 
 def read_logs(mg: MustGather, options: Options, pace: Pace) -> Iterator[LogErrors]:
     """The logs, by path. What is not read is noted among the must-gather's faults."""
-    logs = (found for found in mg.find(_PLACE) if found.name.endswith(_ENDINGS))
-    for number, found in enumerate(logs):
-        path = mg.relative(found)
+    logs = (mg.relative(found) for found in mg.find(_PLACE) if found.name.endswith(_ENDINGS))
+    for number, path in enumerate(path for path in logs if path.split("/")[4] != _ACCESS_LOG):
         if number >= _MOST_FILES:
             mg.tree.note(path, f"over {_MOST_FILES} logs of routers")
             return
-        pace.check()
+        pace.is_over(f"reading {path}")
         try:
             yield _read(mg, path, options.max_log_bytes, pace)
         except MustGatherError as error:
@@ -66,7 +67,7 @@ def _read(mg: MustGather, path: str, most: int, pace: Pace) -> LogErrors:
             file.seek(start)
         if start:
             _skip_line(file, most)
-        for entry in pace.paced(_lines(file, most)):
+        for entry in pace.paced(_lines(file, most), f"reading {path}"):
             if is_error(entry):
                 errors, last = errors + 1, entry
     return LogErrors(path, errors, line(last.decode("utf-8", "replace"), 200), start > 0)

@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+import re
+
 HIDDEN = "[hidden]"
 # The word after one of these is hidden.
 _BEFORE_HIDDEN = frozenset(
     (
         *("crt", "crt-list", "crt-base", "key", "key-base", "ca-file", "ca-base", "crl-file"),
         *("ca-verify-file", "ca-sign-file", "ca-sign-pass", "ssl-dh-param-file", "ocsp"),
-        *("issuers-chain-path", "password", "insecure-password", "tls-ticket-keys"),
-        *("dynamic-cookie-key", "server-state-file", "authorization"),
+        *("issuers-chain-path", "tls-ticket-keys", "dynamic-cookie-key", "server-state-file"),
     )
 )
-# Everything after the first two words is hidden.
-_VALUES = frozenset(("setenv", "presetenv", "set-var", "set-var-fmt", "cluster-secret"))
+# Everything after so many words is hidden in a line that begins like this.
+_KEPT = {
+    **dict.fromkeys(("setenv", "presetenv", "set-var", "set-var-fmt", "tcp-check"), 2),
+    **dict.fromkeys(("lua-load", "lua-load-per-thread"), 2),
+    "cluster-secret": 1,
+}
+# What a header, a variable or a setting is called whose value nobody should see, to its end. All
+# that follows it in the line may belong to the value.
+_NAME = re.compile(
+    r"(?:authoriz|authentic|(?<![a-z])auth(?![a-z])|api-?key|token|secret|passw|credential|cookie)"
+    r"[\w.-]*\)?",
+    re.IGNORECASE,
+)
 
 
 def masked(line: list[str]) -> str:
     """The words of a line with blanks between them, without what is to be hidden."""
-    if line[:1] == ["cluster-secret"]:
-        return f"cluster-secret {HIDDEN}"
-    if line[:1] and line[0] in _VALUES:
-        return " ".join([*line[:2], HIDDEN])
+    if line[:2] == ["stats", "auth"] and len(line) > 2:
+        return f"stats auth {line[2].partition(':')[0]}:{HIDDEN}"
+    kept = _KEPT.get(line[0]) if line else None
+    if kept is not None and len(line) > kept:
+        return " ".join([*line[:kept], HIDDEN])
     shown: list[str] = []
-    for before, word in zip(["", *line], line, strict=False):
-        if before.lower() in _BEFORE_HIDDEN:
+    for number, word in enumerate(line):
+        if number and line[number - 1].lower() in _BEFORE_HIDDEN:
             shown.append(HIDDEN)
-        elif line[:2] == ["stats", "auth"] and len(shown) == 2:
-            shown.append(word.partition(":")[0] + ":" + HIDDEN)
+        elif number and (name := _NAME.search(word)):
+            # Something follows, in the word itself or after it.
+            rest = [HIDDEN] if line[number:] != [word[: name.end()]] else []
+            return " ".join([*shown, word[: name.end()], *rest])
         else:
             shown.append(_without_login(word))
     return " ".join(shown)

@@ -60,7 +60,7 @@ def check(
     namespace: str = "",
 ) -> Findings:
     """Compare. routes: those of the namespace when one is given, else all. gathered: the namespaces
-    whose routes are known; backends of others are not judged.
+    all of whose routes are known; backends of others are not called stale.
     """
     return _Check(configs, routes, gathered, namespace).run()
 
@@ -195,14 +195,14 @@ class _Check:
             for controller, pods in self._pods.items()
             for pod in pods
             for key, backends in pod.items()
-            if backends[0].namespace not in self._gathered
+            if backends[0].namespace not in self._gathered and key not in self._known
         }
         if others:
             names = sorted({namespace for _controller, _key, namespace in others})
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
             said = f"{counted(len(others), 'backend')} of {counted(len(names), 'namespace')}"
             self._found.unjudged.append(
-                f"{said} whose routes have not been gathered: {', '.join(names[:5])}{more}"
+                f"{said} whose routes have not been gathered or not all read: {', '.join(names[:5])}{more}"
             )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
+
+from .._shared import pace
 
 _OFTEN = 5000
 Line = TypeVar("Line", str, bytes)
@@ -14,24 +15,21 @@ class TooSlow(Exception):
     """The time that a call may take is over."""
 
 
-class Pace:
-    """The time of one call, in seconds."""
+class Pace(pace.Pace):
+    """The time of one call. A part of what there is would be no answer, so the end is an error."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._end = time.monotonic() + seconds
-
-    def check(self) -> None:
-        """Raises TooSlow."""
-        if time.monotonic() > self._end:
+    def is_over(self, what: str) -> bool:
+        """False while there is time. Raises TooSlow, and HandlerError when the caller has given up."""
+        if super().is_over(what):
             raise TooSlow(
-                f"reading the must-gather took more than {self._seconds:g} seconds;"
+                f"reading the must-gather took more than {self.seconds:g} seconds;"
                 " raise the plugin's option maxSeconds"
             )
+        return False
 
-    def paced(self, lines: Iterable[Line]) -> Iterator[Line]:
+    def paced(self, lines: Iterable[Line], what: str) -> Iterator[Line]:
         """The lines, with a look at the time every now and then."""
         for number, line in enumerate(lines):
             if number % _OFTEN == 0:
-                self.check()
+                self.is_over(what)
             yield line

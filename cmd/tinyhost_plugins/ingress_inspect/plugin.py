@@ -44,7 +44,7 @@ def build() -> Plugin:
     def call(path: str, limit: int, context: ToolContext) -> "Call":
         from .answers import Call
 
-        return Call(options, path, limit, context.directory)
+        return Call(options, path, limit, context)
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options

@@ -9,20 +9,19 @@ from .configs import RouterConfig, read_configs
 from .matching import Findings, check, counts
 from .options import Options
 from .pace import Pace
-from .routes import Route, gathered_namespaces, read_routes
+from .routes import Route, read_routes
 
 
 def answer(mg: MustGather, view: View, options: Options, pace: Pace, namespace: str) -> Report:
     """ingress_route_check. namespace: only its routes and backends; "" for all."""
     configs = read_configs(mg, options, pace)
-    gathered = [name for name in gathered_namespaces(mg) if namespace in ("", name)]
-    routes = read_routes(mg, gathered)
-    found = check(configs, routes, gathered, namespace)
-    report = Report(view, _first(found, configs, routes, namespace))
+    routes = read_routes(mg, namespace)
+    found = check(configs, routes.found, routes.whole, namespace)
+    report = Report(view, _first(mg, found, configs, routes.found, namespace))
     controllers = len({config.controller for config in configs})
     of = f"{counted(controllers, 'controller')}, {counted(len(configs), 'configuration')}"
     report.add(
-        f"{counted(found.routes, 'route')} of {counted(len(gathered), 'namespace')},"
+        f"{counted(found.routes, 'route')} of {counted(len(routes.namespaces), 'namespace')},"
         f" {counted(found.backends, 'backend')} for routes ({of})"
     )
     for _word, title, lines in found.lists:
@@ -36,17 +35,25 @@ def answer(mg: MustGather, view: View, options: Options, pace: Pace, namespace: 
 
 
 def _first(
-    found: Findings, configs: list[RouterConfig], routes: list[Route], namespace: str
+    mg: MustGather,
+    found: Findings,
+    configs: list[RouterConfig],
+    routes: list[Route],
+    namespace: str,
 ) -> str:
     where = f" in the namespace {namespace}" if namespace else ""
     if not configs:
-        return f"Routes cannot be checked: {no_config()}"
+        return f"Routes cannot be checked: {no_config(mg)}"
+    if not routes and not found.stale and mg.faults:
+        return f"No routes{where} could be read, so there is nothing to check."
     if not routes and not found.stale:
         return f"No routes{where} have been gathered, so there is nothing to check."
     issues, rest = ", ".join(counts(found)), f"{counted(found.uncompared, 'route')} not compared"
     if issues:
         more = f"; {rest}" if found.uncompared else ""
         return f"Routes and backends{where}: {issues}{more}"
+    if not found.uncompared and mg.faults:
+        return f"No issues with routes{where}, in what could be read."
     if not found.uncompared:
         return f"No issues with routes{where}."
     if found.uncompared < len(routes):
@@ -54,8 +61,10 @@ def _first(
     return f"Routes{where} cannot be checked: no configuration of their routers has been gathered."
 
 
-def no_config() -> str:
-    """What is said when there is no configuration."""
+def no_config(mg: MustGather) -> str:
+    """What is said when there is no configuration, or none that could be read."""
+    if any(path.endswith("haproxy.config") for path in mg.faults):
+        return "no HAProxy configuration of this must-gather could be read."
     return (
         "there is no HAProxy configuration (ingress_controllers/CONTROLLER/POD/haproxy.config)"
         " in this must-gather."

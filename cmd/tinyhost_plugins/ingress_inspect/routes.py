@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._shared.must_gather import MustGather, Resource
@@ -61,20 +60,36 @@ class Route:
         )
 
 
-def read_routes(mg: MustGather, namespaces: Iterable[str]) -> list[Route]:
-    """The routes of these namespaces, by namespace and name."""
-    found = (_route(raw) for ns in namespaces for raw in mg.namespaced(ns, GROUP, PLURAL))
-    return sorted(found, key=lambda route: (route.namespace, route.name))
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """found: by namespace and name. namespaces: those whose routes have been gathered. whole: those
+    of them of which nothing was left out, so that a route which is not found is not there.
+    """
+
+    found: list[Route]
+    namespaces: list[str]
+    whole: list[str]
 
 
-def gathered_namespaces(mg: MustGather) -> list[str]:
-    """The namespaces whose routes have been gathered; a list may be empty."""
-    return [
-        namespace
-        for namespace in mg.namespaces
-        if mg.tree.files(f"namespaces/{namespace}/{GROUP}")
-        or mg.tree.files(f"namespaces/{namespace}/{GROUP}/{PLURAL}")
-    ]
+def read_routes(mg: MustGather, namespace: str = "") -> Routes:
+    """The routes of one namespace, or of all those whose routes have been gathered."""
+    found: list[Route] = []
+    namespaces, whole = [], []
+    for name in (entry for entry in mg.namespaces if namespace in ("", entry)):
+        faults = mg.tree.fault_count
+        if _is_gathered(mg, name):
+            found += map(_route, mg.namespaced(name, GROUP, PLURAL))
+            namespaces.append(name)
+            if mg.tree.fault_count == faults:
+                whole.append(name)
+    found.sort(key=lambda route: (route.namespace, route.name))
+    return Routes(found, namespaces, whole)
+
+
+def _is_gathered(mg: MustGather, namespace: str) -> bool:
+    """Whether there are routes, or a list of them, which may be empty."""
+    folder = f"namespaces/{namespace}/{GROUP}"
+    return bool(mg.tree.files(folder) or mg.tree.files(f"{folder}/{PLURAL}"))
 
 
 def _route(raw: Resource) -> Route:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from .._shared.must_gather import MustGather
 from .._shared.report import Report, View
 from .._shared.texts import counted, line
 from .backends import limit_of, long_timeouts
@@ -17,10 +18,10 @@ from .route_check import no_config
 _LONGEST = 300
 
 
-def answer(configs: list[RouterConfig], view: View, options: Options) -> Report:
+def answer(mg: MustGather, configs: list[RouterConfig], view: View, options: Options) -> Report:
     """ingress_config."""
     if not configs:
-        return Report(view, no_config()[:1].upper() + no_config()[1:])
+        return Report(view, no_config(mg)[:1].upper() + no_config(mg)[1:])
     long = sum(
         any(default_troubles(defaults, options) for defaults in config.config.defaults)
         for config in configs

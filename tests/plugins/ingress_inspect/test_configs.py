@@ -13,6 +13,7 @@ from tinyhost_plugins.ingress_inspect.configs import app_backends, read_configs
 from tinyhost_plugins.ingress_inspect.haproxy import parse
 from tinyhost_plugins.ingress_inspect.options import Options
 from tinyhost_plugins.ingress_inspect.pace import Pace
+from tinyhost_sdk import ToolContext
 
 from .conftest import PODS
 
@@ -37,7 +38,7 @@ def test_the_path_of_a_configuration_tells_its_controller_and_its_pod(
 ) -> None:
     files: dict[str, Any] = {"namespaces/a/a.yaml": "{}", path: "global\n"}
     mg = open_must_gather(write(files | {"elsewhere/haproxy.config": "global\n"}))
-    (found,) = read_configs(mg, Options(), Pace(60))
+    (found,) = read_configs(mg, Options(), Pace(ToolContext(), 60))
     assert (found.path, found.controller, found.pod) == (path, controller, pod)
 
 

@@ -87,6 +87,11 @@ def test_without_controllers_the_answer_says_whether_they_were_gathered(call: Ca
     )
 
 
+def test_controllers_that_cannot_be_read_are_not_called_none(call: Call, cluster: Files) -> None:
+    said = call("controllers", cluster | {f"{CONTROLLERS}/default.yaml": "a: [1"})
+    assert said.startswith("No ingress controllers: what there is of them could not be read.\n")
+
+
 def test_fields_of_any_type_are_no_error(call: Call, cluster: Files) -> None:
     odd = {
         "metadata": {"name": "odd"},

@@ -49,6 +49,12 @@ def test_a_cluster_that_is_well_has_no_issues(call: Call, cluster: Files) -> Non
     ]
 
 
+def test_a_cluster_of_which_not_all_was_read_is_not_called_well(call: Call, cluster: Files) -> None:
+    routes = "namespaces/openshift-etcd/route.openshift.io/routes/broken.yaml"
+    said = call("health", cluster | {routes: "a: [1"})
+    assert said.startswith("No issues found with the routers in what could be read.\n")
+
+
 def test_the_critical_issues_come_first_and_each_names_its_controller(
     call: Call, cluster: Files
 ) -> None:
@@ -188,6 +194,18 @@ def test_more_than_ten_error_lines_in_a_log_are_an_issue(
     assert len(found) == counts
     if counts:
         assert found[0].startswith(f"1. [WARNING] {LOG}: 11 error lines, the last: ")
+
+
+def test_requests_with_such_words_are_no_errors_and_alerts_of_haproxy_are(
+    call: Call, cluster: Files
+) -> None:
+    request = '2026-03-01T09:00:00Z haproxy[30]: "GET /error.js HTTP/1.1"\n'
+    alert = "2026-03-01T09:00:00Z [ALERT]    (30) : config : cannot bind\n"
+    access = f"namespaces/openshift-ingress/pods/{PODS[1]}/logs/logs/logs/current.log"
+    said = issues(call("health", cluster | {access: request * 20, LOG: alert * 20}))
+    assert said == [
+        f"1. [WARNING] {LOG}: 20 error lines, the last: {' '.join(alert.split())}",
+    ]
 
 
 def test_only_the_end_of_a_large_log_is_read(call: Call, cluster: Files) -> None:

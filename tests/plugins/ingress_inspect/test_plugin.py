@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +50,11 @@ def test_the_tools_have_their_names_and_parameters_and_say_what_they_do() -> Non
         ("health", {"path": 5}, "path must be a string"),
         ("health", {"path": "none"}, "none does not exist; give the folder"),
         ("health", {"path": "a\0b"}, "cannot be opened"),
-        ("health", {"path": "~no-such-user-here/x"}, "Could not determine home"),
+        (
+            "health",
+            {"path": "~no-such-user-here/x"},
+            "~no-such-user-here/x: there is no such home folder",
+        ),
         ("health", {"path": "empty"}, "is no must-gather: no folder in it has cluster-scoped"),
         ("health", {"path": "file"}, "is not a folder"),
         ("health", {"path": ".", "limit": 1001}, "limit has to be from 0 to 1000, not 1001"),
@@ -106,7 +111,7 @@ def test_a_must_gather_that_has_changed_is_read_again(cluster: Files, write: Wri
 def test_a_call_that_takes_too_long_ends_with_an_error(
     cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tinyhost_plugins.ingress_inspect import pace
+    from tinyhost_plugins._shared import pace
 
     seconds = iter(range(0, 10**6, 50))
     monkeypatch.setattr(pace.time, "monotonic", lambda: next(seconds))
@@ -116,6 +121,24 @@ def test_a_call_that_takes_too_long_ends_with_an_error(
     assert result.content == (
         "reading the must-gather took more than 60 seconds; raise the plugin's option maxSeconds"
     )
+
+
+def test_a_file_of_routes_that_takes_too_long_ends_the_call(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tinyhost_plugins._shared import pace
+
+    # Each look at the time is a second later. Without those during the file there are few.
+    monkeypatch.setattr(pace.time, "monotonic", itertools.count().__next__)
+    rows = "".join(f"- metadata: {{name: r{number}}}\n" for number in range(40_000))
+    files = {"namespaces/shop/route.openshift.io/routes.yaml": f"items:\n{rows}"}
+    with testing.drive(build(), {"maxSeconds": 40}) as driver:
+        path = str(write(cluster))
+        assert not driver.call_tool("ingress_route_check", {"path": path}).is_error
+        path = str(write(cluster | files))
+        result = driver.call_tool("ingress_route_check", {"path": path})
+    assert result.is_error
+    assert result.content.startswith("reading the must-gather took more than 40 seconds")
 
 
 def test_a_wrong_option_fails_the_load_and_says_why() -> None:

@@ -8,8 +8,8 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -53,27 +53,53 @@ def check(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def running(text: str, folder: Path) -> Iterator[None]:
-    """HAProxy at work, in the foreground."""
-    done = check(text, folder)
-    assert done.returncode == 0, done.stderr
+def running(make: Callable[[], str], folder: Path) -> Iterator[str]:
+    """HAProxy at work, in the foreground. make: a configuration with ports that are free; another
+    program may take one before HAProxy has it, and then there is another try.
+    """
+    with ExitStack() as ending:
+        for _try in range(5):
+            text = make()
+            done = check(text, folder)
+            assert done.returncode == 0, done.stderr
+            process = start(folder)
+            ending.callback(end, process)
+            if serves(process):
+                break
+            assert "cannot bind" in (folder / "stderr").read_text()
+        else:
+            pytest.fail("no port stayed free")
+        yield text
+
+
+def start(folder: Path) -> subprocess.Popen[bytes]:
+    CONTROL.unlink(missing_ok=True)
     with (folder / "stderr").open("w") as errors:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [str(HAPROXY), "-db", "-f", str(folder / "haproxy.config")],
             stdin=subprocess.DEVNULL,
             stdout=errors,
             stderr=errors,
         )
-    try:
-        deadline = time.monotonic() + 30
-        while not CONTROL.exists():
-            assert process.poll() is None, (folder / "stderr").read_text()
-            assert time.monotonic() < deadline, (folder / "stderr").read_text()
-            time.sleep(0.02)
-        yield
-    finally:
-        process.kill()
-        process.wait(10)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait(30)
+
+
+def serves(process: subprocess.Popen[bytes]) -> bool:
+    """Wait until it answers, or has ended. Its socket is there before it listens, and before it has
+    tried all of its ports.
+    """
+    deadline = time.monotonic() + 60
+    while process.poll() is None:
+        with suppress(FileNotFoundError, ConnectionError):
+            if ask("show stat"):
+                return True
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return False
 
 
 def ask(command: str) -> list[dict[str, str]]:
@@ -82,7 +108,7 @@ def ask(command: str) -> list[dict[str, str]]:
         connection.connect(str(CONTROL))
         connection.sendall(f"{command}\n".encode())
         text = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-    head, *rows = (line for line in text.splitlines() if line and line != "1")
+    head, *rows = [line for line in text.splitlines() if line and line != "1"] or [""]
     names = head.removeprefix("# ")
     separator = "," if "," in names else " "
     return list(csv.DictReader([names, *rows], delimiter=separator))
@@ -128,14 +154,20 @@ def test_a_router_s_configuration_is_read_as_haproxy_reads_it(conf: Path) -> Non
             "  server _dynamic-pod-1 172.4.0.4:8765 weight 0 ssl disabled check verify none",
         ),
     ]
-    text = rc.config(conf, more, ports=free_ports(5), socket=f"unix@{CONTROL}", maxconn=100)
-    with running(text, conf):
+
+    def make() -> str:
+        ports = free_ports(5)
+        return rc.config(conf, more, ports=ports, socket=f"unix@{CONTROL}", maxconn=100)
+
+    with running(make, conf) as text:
         same_as_haproxy(parse(text.splitlines()))
 
 
 def test_quotes_and_other_sections_are_read_as_haproxy_reads_them(conf: Path) -> None:
-    first, second = free_ports(2)
-    text = rc.ODD.replace("@PORT0@", str(first)).replace("@PORT1@", str(second))
-    text += f"global\n stats socket unix@{CONTROL} level admin\n"
-    with running(text, conf):
+    def make() -> str:
+        first, second = free_ports(2)
+        text = rc.ODD.replace("@PORT0@", str(first)).replace("@PORT1@", str(second))
+        return text + f"global\n stats socket unix@{CONTROL} level admin\n"
+
+    with running(make, conf) as text:
         same_as_haproxy(parse(text.splitlines()))

@@ -84,9 +84,29 @@ def test_backends_of_namespaces_that_were_not_gathered_are_not_judged(
     said = call("route_check", with_config(cluster, *more))
     assert said.startswith("No issues with routes.\n")
     assert sections(said)["Not compared"] == [
-        "7 backends of 7 namespaces whose routes have not been gathered:"
+        "7 backends of 7 namespaces whose routes have not been gathered or not all read:"
         " user0, user1, user2, user3, user4 and 2 more"
     ]
+
+
+def test_backends_of_a_namespace_whose_routes_were_not_all_read_are_not_called_stale(
+    call: Call, cluster: Files
+) -> None:
+    files = dict(cluster)
+    files["namespaces/openshift-console/route.openshift.io/routes.yaml"] = "a: [1"
+    more = rc.http_backend("be_http:openshift-monitoring:old", rc.server("p", "10.0.0.1"))
+    files["namespaces/openshift-monitoring/route.openshift.io/routes/x.yaml"] = "a: [1"
+    said = call("route_check", with_config(files, more))
+    assert said.startswith("No issues with routes, in what could be read.\n3 routes of 4 namesp")
+    assert sections(said)["Not compared"] == [
+        "2 backends of 2 namespaces whose routes have not been gathered or not all read:"
+        " openshift-console, openshift-monitoring"
+    ]
+    # Those that were read are compared.
+    files |= configs(rc.config("/conf", backends()[:2]))
+    assert "openshift-monitoring/prometheus" in sections(call("route_check", files))["Missing"][1]
+    only = call("route_check", files, namespace="openshift-console")
+    assert only.startswith("No routes in the namespace openshift-console could be read,")
 
 
 def test_a_namespace_limits_routes_and_backends_alike(call: Call, cluster: Files) -> None:

@@ -134,5 +134,7 @@ def test_large_and_surplus_configurations_are_left_out_and_named(
     said = call("config", cluster, {"maxConfigs": 1})
     assert said.endswith(f"Not read: {SECOND} (over 1 configurations, option maxConfigs)")
     said = call("config", cluster, {"maxConfigBytes": 1024})
-    assert said.startswith(NONE)
+    assert said.startswith("No HAProxy configuration of this must-gather could be read.\n")
     assert f"Not read: {FIRST} (has " in said
+    said = call("route_check", cluster, {"maxConfigBytes": 1024})
+    assert said.startswith("Routes cannot be checked: no HAProxy configuration of this must-")
