@@ -19,6 +19,7 @@ _FILES = ("config/alerts.json", "monitoring/alerts/alerts.json")
 _METRICS = "config/metrics (ALERTS)"
 _NO_SEVERITY = "no severity"
 _ORDER = ("critical", "warning", "info", "none")
+_NOT_FIRING = ("suppressed", "inhibited", "pending", "resolved")
 # What tells two alerts of a name apart.
 _TELLING = ("namespace", "node", "pod", "container", "job", "service", "instance", "name", "reason")
 _KEYS = ("alerts", "items", "data")
@@ -28,7 +29,9 @@ _LONG = 1000
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """state: as Alertmanager or Prometheus calls it, or ""."""
+    """state: as Alertmanager or Prometheus calls it, or ""; "inhibited" for what Alertmanager calls
+    suppressed because of another alert, and not because somebody silenced it.
+    """
 
     name: str
     severity: str
@@ -40,7 +43,16 @@ class Alert:
 
     @property
     def firing(self) -> bool:
-        return self.source != SILENCED and self.state not in ("suppressed", "pending", "resolved")
+        return self.source != SILENCED and self.state not in _NOT_FIRING
+
+    @property
+    def silenced(self) -> bool:
+        return self.state != "inhibited" and (self.source == SILENCED or self.state == "suppressed")
+
+    @property
+    def identity(self) -> str:
+        """The same for two alerts that are one in two files."""
+        return repr(sorted(self.labels.items()))
 
     def line(self, most: int = 200) -> str:
         """The alert on one line, without its severity."""
@@ -54,7 +66,11 @@ class Alert:
 
 def read_alerts(loaded: Loaded) -> list[Alert]:
     """All alerts, the worst first; those in config/metrics only when no file has them."""
-    found = [_alert(raw, name) for name in (*_FILES, SILENCED) for raw in _listed(loaded, name)]
+    found = [_alert(raw, name) for name in _FILES for raw in loaded.paced(_listed(loaded, name))]
+    # Alertmanager may list among the others what is silenced.
+    known = {alert.identity for alert in found if not alert.firing}
+    silenced = (_alert(raw, SILENCED) for raw in loaded.paced(_listed(loaded, SILENCED)))
+    found += [alert for alert in silenced if alert.identity not in known]
     if not any(name in loaded.content and name not in loaded.faults for name in _FILES):
         found += [
             _alert({"labels": sample.labels}, _METRICS)
@@ -95,6 +111,8 @@ def _listed(loaded: Loaded, name: str) -> list[dict[str, Any]]:
 def _alert(raw: dict[str, Any], source: str) -> Alert:
     labels = mapping(raw, "labels")
     state = text(raw, "state") or text(raw, "status", "state") or text(labels, "alertstate")
+    if get(raw, "status", "inhibitedBy") and not get(raw, "status", "silencedBy"):
+        state = "inhibited"
     return Alert(
         name=text(labels, "alertname") or text(raw, "name") or "(no name)",
         severity=text(labels, "severity").lower() or _NO_SEVERITY,

@@ -18,7 +18,13 @@ from .operators import count_states, read_operators
 from .pods import read_pods
 from .report import Report
 from .storage import storage_troubles
-from .summary import cluster_version, gather_troubles, version_text, version_troubles
+from .summary import (
+    cluster_version,
+    gather_troubles,
+    version_changes,
+    version_text,
+    version_troubles,
+)
 
 CRITICAL, WARNING = "critical", "warning"
 _OFTEN = 10
@@ -26,6 +32,7 @@ _OFTEN = 10
 _OPERATOR_TROUBLES = (
     (CRITICAL, "not available", "Available", "False"),
     (CRITICAL, "degraded", "Degraded", "True"),
+    (WARNING, "perhaps not available", "Available", "Unknown"),
     (WARNING, "progressing", "Progressing", "True"),
 )
 
@@ -64,6 +71,8 @@ def issues(loaded: Loaded) -> Iterator[tuple[str, str]]:
     """Each issue with its severity, on one line."""
     for said in version_troubles(loaded):
         yield CRITICAL, said
+    for said in version_changes(loaded):
+        yield WARNING, said
     yield from _operators(loaded)
     yield from _machines(loaded)
     yield from _alerts(loaded)
@@ -90,6 +99,8 @@ def _operators(loaded: Loaded) -> Iterator[tuple[str, str]]:
         if bad:
             words = " and ".join(word for _severity, word, _why in bad)
             yield bad[0][0], f"operator {operator.name} is {words}: {bad[0][2]}"
+        elif operator.state == "unknown":
+            yield WARNING, f"operator {operator.name} does not say whether it is available"
 
 
 def _machines(loaded: Loaded) -> Iterator[tuple[str, str]]:
@@ -104,9 +115,13 @@ def _machines(loaded: Loaded) -> Iterator[tuple[str, str]]:
 
 
 def _alerts(loaded: Loaded) -> Iterator[tuple[str, str]]:
+    silenced = 0
     for alert in read_alerts(loaded):
         if alert.firing and alert.severity in (CRITICAL, WARNING):
             yield alert.severity, f"alert {alert.line()}"
+        silenced += alert.silenced and alert.severity == CRITICAL
+    if silenced:
+        yield WARNING, f"{counted(silenced, 'critical alert')} silenced; see insights_alerts"
 
 
 def _pods(loaded: Loaded) -> Iterator[tuple[str, str]]:

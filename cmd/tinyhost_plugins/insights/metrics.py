@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from .loading import Loaded
 
+_FILE = "config/metrics"
+# Far more than the operator asks for.
+_MOST = 100_000
 _LABEL = re.compile(r'(?:^|,) ?(\w+)="((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 
@@ -22,12 +25,22 @@ class Sample:
 
 
 def samples(loaded: Loaded, name: str) -> Iterator[Sample]:
-    """The samples of a metric, in the file's order; lines that make no sense are passed over."""
-    for entry in loaded.text("config/metrics").splitlines():
+    """The samples of a metric, in the file's order; lines that make no sense are passed over.
+
+    Those that are too many are left out, which is noted.
+    """
+    count = 0
+    # Only a newline ends a line: a label's value may have all other signs.
+    for entry in loaded.text(_FILE).split("\n"):
         if entry.startswith(name) and entry[len(name) : len(name) + 1] in ("{", " "):
             found = _sample(entry[len(name) :])
-            if found is not None:
-                yield found
+            if found is None:
+                continue
+            if count == _MOST:
+                loaded.left_out[_FILE] = f"over {_MOST} samples of {name}"
+                return
+            count += 1
+            yield found
 
 
 def _sample(rest: str) -> Sample | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from .quantities import in_bytes, size
 from .report import Report
 
 CONTROL_PLANE = {"control-plane", "master"}
+# Of each kubelet log.
+_MOST_MESSAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,10 @@ def _logs(report: Report, loaded: Loaded) -> None:
         lines = loaded.text(name).splitlines()
         errors = [entry for entry in lines if _is_error(entry)]
         report.add(f"{name}: {counted(len(lines), 'line')}, {counted(len(errors), 'error')}")
-        report.list([f"  {line(entry, 300)}" for entry in errors[-3:]])
+        found = _by_message(errors)
+        report.list([f"  {entry}" for entry in found[:_MOST_MESSAGES]])
+        if len(found) > _MOST_MESSAGES:
+            report.add(f"  {counted(len(found) - _MOST_MESSAGES, 'other message')}, less often")
     if len(names) > 5:
         report.add(f"{len(names) - 5} more files")
 
@@ -163,3 +169,18 @@ def _is_error(entry: str) -> bool:
     """klog's severity letter: "... kubenswrapper[2296]: E1110 14:17:41 ..."."""
     head = entry.partition("]: ")[2][:5]
     return head[:1] in ("E", "F") and head[1:].isdigit()
+
+
+def _by_message(errors: list[str]) -> list[str]:
+    """The messages, those that come most often first. A kubelet repeats one for as long as it holds."""
+    counts: Counter[str] = Counter()
+    last: dict[str, str] = {}
+    for entry in errors:
+        # After klog's place in the source; the time is that of the journal.
+        message = entry.partition("]: ")[2].partition("] ")[2] or entry
+        counts[message] += 1
+        last[message] = entry[:15]
+    return [
+        f"{counted(count, 'time')}, last {line(last[message])}: {line(message, 600)}"
+        for message, count in counts.most_common()
+    ]

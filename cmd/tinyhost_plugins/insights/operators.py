@@ -15,7 +15,7 @@ from .objects import conditions, name_of, objects, text
 from .report import Report
 
 # From bad to good; an operator is counted once, under the first that fits.
-STATES = ("degraded", "unavailable", "progressing", "available", "unknown")
+STATES = ("unavailable", "degraded", "unknown", "progressing", "available")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ def _operator(raw: dict[str, Any]) -> Operator:
 
 def _state(known: Mapping[str, Condition]) -> str:
     available = condition(known, "Available").status
-    if condition(known, "Degraded").status == "True":
-        return "degraded"
     if available == "False":
         return "unavailable"
-    if condition(known, "Progressing").status == "True":
-        return "progressing"
-    return "available" if available == "True" else "unknown"
+    if condition(known, "Degraded").status == "True":
+        return "degraded"
+    if available != "True":
+        return "unknown"
+    return "progressing" if condition(known, "Progressing").status == "True" else "available"
 
 
 def count_states(found: list[Operator]) -> str:
@@ -73,8 +73,9 @@ def answer(loaded: Loaded, view: View) -> str:
         (_row(operator) for operator in found),
     )
     for title, kind, bad in (
-        ("Degraded", "Degraded", "True"),
         ("Not available", "Available", "False"),
+        ("Not known whether available", "Available", "Unknown"),
+        ("Degraded", "Degraded", "True"),
         ("Progressing", "Progressing", "True"),
         ("Not upgradeable", "Upgradeable", "False"),
     ):

@@ -70,7 +70,7 @@ def _raw_pods(loaded: Loaded) -> Iterator[dict[str, Any]]:
     for raw in loaded.objects("config/pod/"):
         # Beside pods a list may hold containers on their own, which have no spec.
         inside = objects(raw, "containers") if not get(raw, "spec") else []
-        yield from inside or [raw]
+        yield from loaded.paced(inside or [raw])
     for folder in ("config/pod/", "conditional/namespaces/"):
         for name in loaded.below(folder, ".json"):
             found = loaded.json(name) if name.count("/") > 2 else None
@@ -131,7 +131,11 @@ def _trouble(raw: dict[str, Any], phase: str, containers: tuple[Container, ...])
     if phase == "Pending":
         message = next(filter(None, map(partial(_unmet, raw), _STEPS)), "")
         return line(f"Pending: {message}" if message else "Pending")
-    return ""
+    message = _unmet(raw, "ContainersReady") if phase == "Running" else ""
+    # A container that has done its work is not ready any more.
+    return (
+        "" if not message or message.startswith("PodCompleted") else line(f"not ready: {message}")
+    )
 
 
 def _unmet(raw: dict[str, Any], step: str) -> str:

@@ -20,4 +20,4 @@ class Report(report.Report):
         if self._loaded.faults:
             yield f"Files not readable: {named(self._loaded.faults)}"
         if self._loaded.left_out:
-            yield f"Files left out: {named(self._loaded.left_out)}"
+            yield f"Files left out: {named(self._loaded.left_out, self._loaded.left_out_count)}"

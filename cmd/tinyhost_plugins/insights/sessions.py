@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from pathlib import Path
 
+from .._shared.pace import Pace
 from .loading import Loaded, load, stamp_of
 from .options import Options
 
@@ -19,7 +20,7 @@ class Sessions:
         self._options = options
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
 
-    def use(self, session: str, path: Path) -> Loaded:
+    def use(self, session: str, path: Path, pace: Pace) -> Loaded:
         """Load an archive for a session, in place of its former one. Raises ArchiveError.
 
         An archive that is loaded and has not changed is not read again. When reading fails, the
@@ -27,7 +28,7 @@ class Sessions:
         """
         stamp = stamp_of(path)
         known = (found for found in self._loaded.values() if found.stamp == stamp)
-        loaded = next(known, None) or load(path, self._options)
+        loaded = next(known, None) or load(path, self._options, pace.is_over)
         self._loaded[session] = loaded
         self._loaded.move_to_end(session)
         while len(self._loaded) > MOST_ARCHIVES:

@@ -35,7 +35,7 @@ def answer(loaded: Loaded, view: View) -> str:
     """insights_storage."""
     classes = read_classes(loaded)
     volumes = read_volumes(loaded)
-    claims = _sorted(loaded, "config/persistentvolumeclaims/", *_lists("persistentvolumeclaim"))
+    claims = _claims(loaded)
     clusters = list(_odf(loaded))
     report = Report(
         loaded,
@@ -55,10 +55,27 @@ def answer(loaded: Loaded, view: View) -> str:
 
 
 def storage_troubles(loaded: Loaded) -> list[str]:
-    """Ceph and storage clusters that are not well, one line each."""
-    return [
+    """Volumes, claims, Ceph and storage clusters that are not well, one line each."""
+    lost = [
+        (f"persistent volume {name_of(raw)}", raw)
+        for raw in read_volumes(loaded)
+        if text(raw, "status", "phase") == "Failed"
+    ] + [
+        (f"claim {text(raw, 'metadata', 'namespace')}/{name_of(raw)}", raw)
+        for raw in _claims(loaded)
+        if text(raw, "status", "phase") == "Lost"
+    ]
+    lines = [
+        line(f"{what} is {text(raw, 'status', 'phase')}: {_why(raw)}".removesuffix(": "), 300)
+        for what, raw in lost
+    ]
+    return lines + [
         f"{kind} {name}: {trouble}" for kind, name, _phase, _v, trouble in _odf(loaded) if trouble
     ]
+
+
+def _why(raw: dict[str, Any]) -> str:
+    return ": ".join(filter(None, (text(raw, "status", key) for key in ("reason", "message"))))
 
 
 def _lists(name: str) -> tuple[str, ...]:
@@ -81,6 +98,10 @@ def read_classes(loaded: Loaded) -> list[dict[str, Any]]:
 def read_volumes(loaded: Loaded) -> list[dict[str, Any]]:
     """The persistent volumes, by name."""
     return _sorted(loaded, "config/persistentvolumes/", *_lists("persistentvolume"))
+
+
+def _claims(loaded: Loaded) -> list[dict[str, Any]]:
+    return _sorted(loaded, "config/persistentvolumeclaims/", *_lists("persistentvolumeclaim"))
 
 
 def _show_classes(report: Report, classes: list[dict[str, Any]]) -> None:

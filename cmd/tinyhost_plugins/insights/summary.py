@@ -41,13 +41,26 @@ def cluster_id(loaded: Loaded) -> str:
 
 def version_troubles(loaded: Loaded) -> list[str]:
     """What the ClusterVersion says is wrong, one line for each."""
+    return _version_conditions(
+        loaded,
+        *(("Failing", "True"), ("Available", "False"), ("Invalid", "True")),
+        # The release that was asked for has not been taken: no valid signature, for example.
+        ("ReleaseAccepted", "False"),
+    )
+
+
+def version_changes(loaded: Loaded) -> list[str]:
+    """That the cluster is on its way to another version, one line at most."""
+    return _version_conditions(loaded, ("Progressing", "True"))
+
+
+def _version_conditions(loaded: Loaded, *looked_for: tuple[str, str]) -> list[str]:
     known = conditions(cluster_version(loaded))
-    lines = []
-    for kind, bad in (("Failing", "True"), ("Available", "False"), ("Invalid", "True")):
-        found = condition(known, kind)
-        if found.status == bad:
-            lines.append(f"cluster version: {kind}={found.status}: {found.why(300)}")
-    return lines
+    return [
+        f"cluster version: {kind}={status}: {known[kind].why(300)}"
+        for kind, status in looked_for
+        if condition(known, kind).status == status
+    ]
 
 
 def gather_troubles(loaded: Loaded) -> list[str]:
@@ -73,10 +86,12 @@ def answer(loaded: Loaded, view: View) -> str:
     report.section("State")
     for value in _states(loaded):
         report.add(value)
+    operators = read_operators(loaded)
     for title, lines in (
         ("The cluster version says", _version_lines(version)),
         ("History (newest first)", _history(version)),
-        ("Operators that are degraded", why(read_operators(loaded), "Degraded", "True")),
+        ("Operators that are not available", why(operators, "Available", "False")),
+        ("Operators that are degraded", why(operators, "Degraded", "True")),
         ("Gatherers that failed, so that data is missing", gather_troubles(loaded)),
     ):
         if lines:
@@ -129,7 +144,7 @@ def _version_lines(version: dict[str, Any]) -> list[str]:
     lines = []
     for kind, found in conditions(version).items():
         normal = "False" if kind in ("Failing", "Progressing", "Invalid") else "True"
-        if found.status != normal and not (kind.startswith(("Release", "Implicit"))):
+        if found.status != normal and not kind.startswith("Implicit"):
             lines.append(f"{kind}={found.status}: {found.why(600)}")
     return sorted(lines)
 
@@ -146,9 +161,7 @@ def _history(version: dict[str, Any]) -> list[str]:
 
 def after_loading(loaded: Loaded, view: View) -> str:
     """insights_use: what has been found."""
-    first = (
-        f"Loaded {loaded.path.name}: {version_text(loaded)}, {counted(len(loaded.sizes), 'file')}"
-    )
+    first = f"Loaded {loaded.path.name}: {version_text(loaded)}, {counted(loaded.count, 'file')}"
     report = Report(loaded, view, first)
     report.add(f"Cluster: {cluster_id(loaded) or 'no id in the archive'}")
     where = f"below {line(loaded.root.rstrip('/'))} in the archive" if loaded.root else "at its top"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tinyhost_plugins._shared.report import View
+from tinyhost_plugins.insights import health
 from tinyhost_plugins.insights.alerts import answer, read_alerts
 from tinyhost_plugins.insights.loading import Loaded
 from tinyhost_plugins.insights.metrics import samples
@@ -111,3 +112,19 @@ def test_a_hostile_line_of_metrics_takes_no_long_time(loaded: LoadFiles) -> None
     lines += ['m{a="' + "\\" * 99_999 + "} 3", "m{" + "," * 500_000 + "} 4"]
     found = loaded({"config/metrics": "\n".join(lines)})
     assert [sample.value for sample in samples(found, "m")] == [1, 2, 3, 4]
+
+
+def test_an_alert_in_both_files_is_one_and_what_is_inhibited_is_not_silenced(
+    loaded: LoadFiles,
+) -> None:
+    def one(name: str, **status: object) -> dict[str, Any]:
+        labels = {"alertname": name, "severity": "critical"}
+        return {"labels": labels, "status": {"state": "suppressed", **status}}
+
+    quiet = one("Quiet", silencedBy=["a"], inhibitedBy=["b"])
+    minor = one("Minor", silencedBy=[], inhibitedBy=["b"])
+    found = loaded({"config/alerts.json": [quiet, minor], "config/silenced_alerts.json": [quiet]})
+    said = answer(found, VIEW, "")
+    assert said.startswith("0 alerts fire, 2 silenced or not firing\n")
+    assert "- Minor inhibited\n- Quiet suppressed" in said
+    assert "- 1 critical alert silenced; see insights_alerts" in health.answer(found, VIEW)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tinyhost_plugins._shared.archive import ArchiveError
 from tinyhost_plugins._shared.conditions import Condition
 from tinyhost_plugins._shared.report import View
 from tinyhost_plugins.insights import answers, memory, objects, storage
@@ -19,6 +20,8 @@ from tinyhost_plugins.insights.loading import Loaded
 from tinyhost_plugins.insights.options import Options
 from tinyhost_plugins.insights.report import Report
 from tinyhost_sdk import HandlerError, ToolContext
+
+from .conftest import condition, operator, pod
 
 Files = dict[str, Any]
 LoadFiles = Callable[[Files], Loaded]
@@ -40,11 +43,13 @@ def test_the_summary_says_which_cluster_it_is_and_how_it_is(
         "Network: OVNKubernetes 10.128.0.0/14\n",
         "Last node heartbeat: 2026-03-01T10:00:00Z\n",
         "2 nodes (1 control plane, 1 worker), 1 not ready\n",
-        "5 cluster operators: 2 degraded, 1 progressing, 2 available\n",
+        "5 cluster operators: 1 unavailable, 1 degraded, 1 progressing, 2 available\n",
         "machine config pools degraded: worker\n",
         "4 pods gathered (1 Failed, 1 Pending, 2 Running)\n",
         "Failing=True: OperatorSlow: etcd is slow\n",
         "4.18.2 Partial 2026-03-01T08:00:00Z to now\n",
+        "Operators that are not available\ndns: dns Available\n",
+        "Operators that are degraded\ndns: dns Degraded\ningress: ingress Degraded\n",
         "clusterconfig/pods failed: no access",
     ):
         assert part in said
@@ -86,7 +91,9 @@ def test_an_operator_is_counted_once_and_its_reasons_are_given(
     cluster: Files, loaded: LoadFiles
 ) -> None:
     said = ask("operators", loaded(cluster))
-    assert said.startswith("5 cluster operators: 2 degraded, 1 progressing, 2 available\n")
+    assert said.startswith(
+        "5 cluster operators: 1 unavailable, 1 degraded, 1 progressing, 2 available\n"
+    )
     assert "Not available\ndns: dns Available\n" in said
     assert "Degraded\ndns: dns Degraded\ningress: ingress Degraded\n" in said
     assert "Not upgradeable\nstorage: storage Upgradeable" in said
@@ -173,7 +180,7 @@ def test_memory_reads_lists_of_bare_containers(loaded: LoadFiles) -> None:
 def test_health_lists_each_issue_once_the_critical_first(cluster: Files, loaded: LoadFiles) -> None:
     said = ask("health", loaded(cluster))
     critical, _blank, warning = said.partition("\n\nwarning: ")
-    assert said.startswith("18 issues: 6 critical, 12 warning\n")
+    assert said.startswith("19 issues: 6 critical, 13 warning\n")
     for part in (
         "cluster version: Failing=True: OperatorSlow: etcd is slow",
         "operator dns is not available and degraded: dns Available",
@@ -195,10 +202,96 @@ def test_health_lists_each_issue_once_the_critical_first(cluster: Files, loaded:
         "cephcluster openshift-storage/ceph: HEALTH_WARN OSD_NEARFULL",
         "2 groups of namespaces with overlapping UID ranges; see insights_uid_overlap",
         "event in openshift-etcd: Unhealthy (2 times), 2026-03-01T10:02:00Z: probe 2 failed",
+        "1 critical alert silenced; see insights_alerts",
         "gatherer clusterconfig/pods failed: no access",
     ):
         assert f"\n- {part}" in warning
+    # What is silenced is counted, and not listed beside what fires.
     assert "Silent" not in said
+
+
+def version(*conditions: dict[str, str]) -> Files:
+    return {"config/version.json": {"status": {"conditions": list(conditions)}}}
+
+
+def test_a_release_that_was_not_accepted_is_told(loaded: LoadFiles) -> None:
+    refused = condition("ReleaseAccepted", "False", "no signature", "RetrievePayload")
+    found = loaded(version(refused, condition("ImplicitlyEnabledCapabilities", "False")))
+    said = "ReleaseAccepted=False: RetrievePayload: no signature"
+    assert f"The cluster version says\n{said}\n" in ask("summary", found) + "\n"
+    assert "Implicitly" not in ask("summary", found)
+    assert f"critical: 1\n- cluster version: {said}" in ask("health", found)
+
+
+def test_an_update_under_way_is_told(loaded: LoadFiles) -> None:
+    found = loaded(version(condition("Progressing", "True", "Working towards 4.18.3: 45 of 900")))
+    said = "- cluster version: Progressing=True: Working towards 4.18.3: 45 of 900"
+    assert f"warning: 1\n{said}" in ask("health", found)
+
+
+def test_an_operator_of_which_it_is_not_known_whether_it_is_available_is_an_issue(
+    loaded: LoadFiles,
+) -> None:
+    silent = {"metadata": {"name": "new"}}
+    found = loaded(
+        {
+            "config/clusteroperator/dns.json": operator("dns", Available="Unknown"),
+            "config/clusteroperator/new.json": silent,
+        }
+    )
+    assert ask("operators", found).startswith("2 cluster operators: 2 unknown\n")
+    assert "Not known whether available\ndns: dns Available" in ask("operators", found)
+    said = ask("health", found)
+    assert "- operator dns is perhaps not available: dns Available\n" in said
+    assert "- operator new does not say whether it is available" in said
+
+
+def test_a_running_pod_that_is_not_ready_is_an_issue_unless_it_has_done_its_work(
+    loaded: LoadFiles,
+) -> None:
+    unready = condition("ContainersReady", "False", "containers: [web]", "ContainersNotReady")
+    done = condition("ContainersReady", "False", reason="PodCompleted")
+    found = loaded(
+        {
+            "config/pod/shop/web.json": pod("shop", "web", conditions=[unready]),
+            "config/pod/shop/job.json": pod("shop", "job", conditions=[done]),
+        }
+    )
+    said = ask("health", found)
+    assert "- pod shop/web: not ready: ContainersNotReady: containers: [web]" in said
+    assert "shop/job" not in said
+
+
+def test_volumes_and_claims_that_are_gone_are_issues(loaded: LoadFiles) -> None:
+    found = loaded(
+        {
+            "config/persistentvolumes/a.json": {
+                "metadata": {"name": "a"},
+                "status": {"phase": "Failed", "message": "no such disk"},
+            },
+            "config/persistentvolumeclaim.json": {
+                "metadata": {"name": "data", "namespace": "shop"},
+                "status": {"phase": "Lost"},
+            },
+        }
+    )
+    lines = ask("health", found).split("\n")
+    assert "- persistent volume a is Failed: no such disk" in lines
+    assert "- claim shop/data is Lost" in lines
+
+
+def test_messages_of_a_kubelet_are_told_once_with_their_number(loaded: LoadFiles) -> None:
+    head = "Mar 01 10:00:0{} cp-0 kubenswrapper[1]: E0301 10:00:00.1 1 pod.go:1] "
+    entries = [f"{head.format(n)}{'back-off of ' + 'x' * 300} web" for n in range(4)]
+    entries += [f"{head.format(n)}once {n}" for n in range(4)]
+    lines = ask("nodes", loaded({"config/node/logs/cp-0.log": "\n".join(entries)})).split("\n")
+    assert "config/node/logs/cp-0.log: 8 lines, 8 errors" in lines
+    assert any(
+        entry.startswith("  4 times, last Mar 01 10:00:03: back-off") and entry.endswith(" web")
+        for entry in lines
+    )
+    assert "  1 time, last Mar 01 10:00:01: once 1" in lines
+    assert "  2 other messages, less often" in lines
 
 
 def test_a_healthy_cluster_has_no_issues(loaded: LoadFiles) -> None:
@@ -359,3 +452,20 @@ def test_conditions_of_any_shape_are_read() -> None:
 def test_numbers_out_of_range_are_refused(threshold: int, limit: int) -> None:
     with pytest.raises(HandlerError, match="has to be"):
         Answers(Options()).memory(threshold, "", limit, ToolContext())
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"config/nodes.json": {"items": [{}]}},
+        {"config/alerts.json": [{}]},
+        {"config/pod/containers.json": {"containers": [{}]}},
+        {"events/shop.json": {"items": []}},
+    ],
+)
+def test_an_answer_ends_when_its_time_is_over(loaded: LoadFiles, files: Files) -> None:
+    found = loaded({"config/id": "1", **files})
+    assert ask("health", found)
+    found.is_over = lambda _what: True
+    with pytest.raises(ArchiveError, match="takes too long; raise the plugin's option maxSeconds"):
+        ask("health", found)

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from tinyhost_plugins._shared.archive import ArchiveError
+from tinyhost_plugins._shared.report import View
+from tinyhost_plugins.insights import loading, metrics
 from tinyhost_plugins.insights.loading import Loaded, NotAnArchive, load
 from tinyhost_plugins.insights.options import Options
+from tinyhost_plugins.insights.report import Report
 
 Write = Callable[..., Path]
 LoadFiles = Callable[[dict[str, Any]], Loaded]
@@ -20,7 +23,7 @@ def test_the_files_that_tools_look_at_are_kept_and_the_others_listed(
     cluster: dict[str, Any], loaded: LoadFiles
 ) -> None:
     found = loaded(cluster)
-    assert set(found.sizes) == set(cluster)
+    assert found.count == len(cluster)
     assert set(found.content) == set(cluster) - {
         "config/secrets/openshift-config/support/data.json"
     }
@@ -33,7 +36,7 @@ def test_a_folder_around_everything_is_seen_through(
 ) -> None:
     found = load(write(cluster, root), Options())
     assert found.root == root.removeprefix("./")
-    assert set(found.sizes) == set(cluster)
+    assert found.count == len(cluster)
 
 
 def test_of_two_clusters_in_an_archive_the_first_by_name_is_read(write: Write) -> None:
@@ -41,10 +44,13 @@ def test_of_two_clusters_in_an_archive_the_first_by_name_is_read(write: Write) -
     found = load(write(files), Options())
     assert found.text("config/id") == "one"
     assert found.other_roots == ["b/"]
+    assert found.count == 1
 
 
 def test_a_file_whose_name_begins_with_dots_is_a_file(loaded: LoadFiles) -> None:
-    assert "..data" in loaded({"..data": "x", "config/id": "1"}).sizes
+    found = loaded({"..data": "x", "config/node/..data.json": {}, "config/id": "1"})
+    assert found.count == 3
+    assert "config/node/..data.json" in found.content
 
 
 @pytest.mark.parametrize("files", [{}, {"other": "x"}, {"a/b/config/id": "1"}, {"config": "x"}])
@@ -92,6 +98,43 @@ def test_files_over_the_limits_are_left_out_and_named(write: Write) -> None:
         "config/node/c.json": "maxMemoryBytes is used up",
         "config/pod/a/b.json": "5000 bytes, over maxFileBytes",
     }
+
+
+def test_reading_ends_when_the_time_of_the_call_is_over(write: Write) -> None:
+    path = write({"config/id": "1", "config/other": "2"})
+    looks = iter([False, True])
+    with pytest.raises(ArchiveError, match="takes too long; raise the plugin's option maxSeconds"):
+        load(path, Options(), lambda _what: next(looks))
+
+
+def test_names_count_as_memory_and_few_of_those_left_out_are_kept(write: Write) -> None:
+    files = {f"config/node/{number:0200}.json": "x" for number in range(300)}
+    found = load(write(files), Options({"maxMemoryBytes": 21_800}))
+    assert len(found.content) == 100
+    assert (len(found.left_out), found.left_out_count) == (100, 200)
+    assert " and 195 more" in Report(found, View(10), "x").text()
+
+
+def test_an_archive_of_very_many_objects_is_not_read_whole(write: Write) -> None:
+    files = {
+        f"config/{name}.json": "{}" * (loading._MOST_OBJECTS // 2) for name in ("node", "nodes")
+    }
+    found = load(write(files | {"config/version.json": {}}), Options())
+    assert sorted(found.content) == ["config/node.json", "config/nodes.json"]
+    assert found.left_out == {"config/version.json": "over 1000000 JSON objects in the archive"}
+
+
+def test_a_flood_of_samples_is_cut_and_told(loaded: LoadFiles) -> None:
+    found = loaded({"config/id": "1", "config/metrics": "a 1\n" * (metrics._MOST + 1) + "b 1\n"})
+    assert sum(1 for _ in metrics.samples(found, "b")) == 1
+    assert found.left_out == {}
+    assert sum(1 for _ in metrics.samples(found, "a")) == metrics._MOST
+    assert found.left_out == {"config/metrics": "over 100000 samples of a"}
+
+
+def test_a_line_of_metrics_ends_at_a_newline_alone(loaded: LoadFiles) -> None:
+    found = loaded({"config/id": "1", "config/metrics": 'a{x="one\u2028two\x0c"} 7\n'})
+    assert list(metrics.samples(found, "a")) == [metrics.Sample({"x": "one\u2028two\x0c"}, 7)]
 
 
 @pytest.mark.parametrize(

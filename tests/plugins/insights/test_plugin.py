@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from shipped import Shipped, hook, tool
 
+from tinyhost_plugins._shared import pace
 from tinyhost_plugins.insights.plugin import build
 from tinyhost_plugins.insights.sessions import MOST_ARCHIVES
 from tinyhost_sdk import testing
@@ -74,7 +75,7 @@ def test_a_path_may_be_relative_to_the_project_and_given_with_the_question(
     with testing.drive(build()) as driver:
         asked = {"archive": "archive.tar.gz"}
         result = driver.call_tool("insights_health", asked, directory=str(folder))
-        assert result.content.startswith("18 issues")
+        assert result.content.startswith("19 issues")
         assert driver.call_tool("insights_nodes", {}).content.startswith("2 nodes")
 
 
@@ -117,7 +118,7 @@ def test_after_a_failure_the_former_archive_is_still_there(write: Write, tmp_pat
             ("none", "No such file"),
             (".", "is a folder; it holds"),
             ("", "archive is empty"),
-            ("~no-such-user-here/x", "Could not determine home"),
+            ("~no-such-user-here/x", "~no-such-user-here/x: there is no such home folder"),
             ("a\0b", "cannot be opened"),
         ):
             result = driver.call_tool("insights_use", {"archive": name}, directory=str(tmp_path))
@@ -125,6 +126,15 @@ def test_after_a_failure_the_former_archive_is_still_there(write: Write, tmp_pat
             assert said in result.content
             assert "\n" not in result.content
         assert "cluster one" in driver.call_tool("insights_summary").content
+
+
+def test_a_call_reports_its_progress(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    with testing.drive(build()) as driver:
+        assert not driver.call_tool("insights_health", {"archive": str(write(cluster))}).is_error
+        assert set(driver.progress) == {"reading archive.tar.gz", "answering"}
 
 
 def test_arguments_of_the_wrong_type_are_answered_in_words(cluster: Files, write: Write) -> None:
