@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from .._shared.texts import counted
 from .containerfile import Containerfile, Stage, Step, read
-from .findings import shown
+from .findings import masked, shown
 from .images import bootc_reason
 
 PASS, FAIL, WARN, INFO = "PASS", "FAIL", "WARN", "INFO"
@@ -48,7 +49,8 @@ def validate(text: str) -> str:
     else:
         verdict = "PASS: this makes a bootc image"
         verdict += f", with {counted(warned, 'warning')}" if warned else ""
-    return "\n".join((verdict, "", *(f"[{one.result}] {one.name}: {one.detail}" for one in checks)))
+    lines = (f"[{one.result}] {one.name}: {masked(one.detail)}" for one in checks)
+    return "\n".join((verdict, "", *lines))
 
 
 def _checks(file: Containerfile) -> Iterator[Check]:
@@ -174,11 +176,14 @@ def _running(steps: list[Step]) -> Iterator[Check]:
 
 def _places(steps: list[Step]) -> Iterator[Check]:
     seen: set[str] = set()
+    folder = "/"
     for at, step in enumerate(steps):
+        if step.name == "WORKDIR":
+            folder = posixpath.join(folder, step.words[0].text)
         if step.name not in ("COPY", "ADD"):
             continue
-        target = step.words[-1].text
-        top = "/" + target.strip("/").partition("/")[0] if target.startswith("/") else ""
+        target = posixpath.normpath(posixpath.join(folder, step.words[-1].text))
+        top = "/" + target.strip("/").partition("/")[0]
         if top in _PLACES and top not in seen:
             seen.add(top)
             if _is_removed(top, steps[at + 1 :]):

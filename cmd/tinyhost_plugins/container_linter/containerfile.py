@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from . import instruction as instructions
 from . import lines
-from .expand import Expanded, Unknown, expand
+from .expand import Expanded, Lookup, Unknown, expand
 from .form import FormError
 from .instruction import Instruction, Pair
 from .lines import Line, Problem
@@ -36,11 +36,15 @@ class Setting(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An instruction in its place: its words and pairs with variables put in."""
+    """An instruction in its place: its words and pairs with variables put in.
+
+    later: what an ONBUILD does, in the build of another image.
+    """
 
     instruction: Instruction
     words: tuple[Expanded, ...] = ()
     settings: tuple[Setting, ...] = ()
+    later: Step | None = None
 
     @property
     def name(self) -> str:
@@ -54,7 +58,8 @@ class Step(NamedTuple):
 class Stage:
     """index: from 0. name: as AS gives it, in lower case, or "". base: what FROM names.
 
-    parent: the stage that it continues, when base is the name of one.
+    parent: the stage that it continues, when base is the name of one. labels: its own, each
+    with the value that it has in the end.
     """
 
     def __init__(self, index: int, step: Instruction, base: Expanded, parent: Stage | None) -> None:
@@ -64,6 +69,7 @@ class Stage:
         self.base = base
         self.parent = parent
         self.steps: list[Step] = []
+        self.labels: dict[str, str] = {}
         self.scope: StageScope = StageScope(
             None if parent is None else parent.scope, closed=base.text == SCRATCH
         )
@@ -112,10 +118,10 @@ class Containerfile(NamedTuple):
         return set() if self.final is None else {stage.index for stage in self.final.lineage()}
 
     def steps(self) -> Iterator[Step]:
-        """All steps in the order of the file."""
+        """All steps in the order of the file; in place of an ONBUILD, what it does."""
         yield from self.arguments
         for stage in self.stages:
-            yield from stage.steps
+            yield from (step.later or step for step in stage.steps)
 
 
 def read(text: str) -> Containerfile:
@@ -144,8 +150,6 @@ class _Builder:
     def add(self, line: Line) -> None:
         try:
             instruction = instructions.parse(line, self._escape)
-            if instruction.name == "ONBUILD":
-                instructions.triggered(instruction, self._escape)
             if instruction.name == "FROM":
                 self._begin(instruction)
             elif self.stages:
@@ -176,21 +180,32 @@ class _Builder:
 
     def _before(self, instruction: Instruction) -> None:
         if instruction.name == "ARG":
-            step = self._step(instruction, self._globals)
-            self.arguments.append(step)
-            for setting in step.settings:
-                value = setting.value
-                known = value is None or not value.unknown
-                text = None if value is None else value.text
-                self._globals.declare(setting.name.text, text if known else None)
+            # Here, and only here, a later variable of the line can name an earlier one.
+            for pair in instruction.pairs:
+                self._declare(self._step(instruction._replace(pairs=(pair,)), self._globals))
         elif not self._early:
             self._early = True
             text = f"{instruction.name} stands before the first FROM"
             self._reject(instruction.line, text, "Move it below FROM; only ARG may stand above")
 
+    def _declare(self, step: Step) -> None:
+        self.arguments.append(step)
+        for setting in step.settings:
+            value = setting.value
+            known = value is None or not value.unknown
+            text = None if value is None else value.text
+            self._globals.declare(setting.name.text, text if known else None)
+
     def _continue(self, stage: Stage, instruction: Instruction) -> None:
         step = self._step(instruction, stage.scope)
+        if step.name == "ONBUILD":
+            inner = instructions.triggered(instruction, self._escape)
+            step = step._replace(later=self._step(inner, Unknown))
         stage.steps.append(step)
+        if step.name == "LABEL":
+            stage.labels.update(
+                (label.name.text, label.value.text) for label in step.settings if label.value
+            )
         if step.name not in ("ARG", "ENV"):
             return
         for setting in step.settings:
@@ -201,7 +216,7 @@ class _Builder:
             known = Unknown(value.unknown[0]) if value.unknown else value.text
             (stage.scope.set_env if step.name == "ENV" else stage.scope.set_arg)(name, known)
 
-    def _step(self, instruction: Instruction, lookup: GlobalScope | StageScope) -> Step:
+    def _step(self, instruction: Instruction, lookup: Lookup) -> Step:
         def put_in(word: str) -> Expanded:
             return expand(word, lookup, self._escape)
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .._shared.texts import counted
+from ..log_sanitizer.sanitize import sanitize
+from .options import MOST_SHOWN
 
 ERROR, WARNING, INFO = "error", "warning", "info"
 SEVERITIES = (ERROR, WARNING, INFO)
@@ -48,7 +50,10 @@ def report(findings: Sequence[Finding], limit: int) -> str:
             blocks += map(_entry, group)
     left = len(findings) - len(kept)
     if left:
-        blocks.append(f"{left} more; call with limit={len(findings)} to see all")
+        how_many = "all" if len(findings) <= MOST_SHOWN else str(MOST_SHOWN)
+        blocks.append(
+            f"{left} more; call with limit={min(len(findings), MOST_SHOWN)} to see {how_many}"
+        )
     return "\n\n".join(blocks)
 
 
@@ -59,4 +64,11 @@ def _summary(findings: Sequence[Finding]) -> str:
 
 
 def _entry(one: Finding) -> str:
-    return f"[{one.severity.upper()}] Line {one.line}: {one.rule} — {one.message}\n  → {one.fix}"
+    # What is shown of the file, such as an address, may have a secret in it.
+    message, fix = masked(one.message), masked(one.fix)
+    return f"[{one.severity.upper()}] Line {one.line}: {one.rule} — {message}\n  → {fix}"
+
+
+def masked(text: str) -> str:
+    """A text without the secrets in it."""
+    return sanitize(text).text

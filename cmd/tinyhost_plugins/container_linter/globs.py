@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 STAR, ANY = "*", "?"
 
 
@@ -19,11 +21,12 @@ def trim_parts(value: str, parts: list[tuple[str, bool]], longest: bool) -> str:
     # Bit n of `ends` says that the parts up to here can match the first n characters.
     everything = (1 << (len(value) + 1)) - 1
     ends = 1
+    places = functools.cache(functools.partial(_where, value))
     for char, special in parts:
         if special and char == STAR:
             ends = everything & ~((ends & -ends) - 1) if ends else 0
         else:
-            ends = (ends & _where(value, char, special)) << 1
+            ends = (ends & places(char, special)) << 1
     if not ends:
         return value
     return value[(ends if longest else ends & -ends).bit_length() - 1 :]

@@ -9,9 +9,12 @@ from typing import NamedTuple
 _MARKER = re.compile(r"\d*<<(?P<dash>-?)(?P<blank>\s*)(?P<name>[^<]+)")
 _WORD = re.compile(
     r"""(?:
-        '[^']*' | "(?:[^"\\]|\\.)*" | \$\{[^}]{0,400}\} | \\.   # a piece that may hold blanks
-      | <<(?!<)[ \t]+                                     # blanks between the marker and the name
-      | [^\s'"\\]
+        '[^']*' | "(?:[^"\\]|\\.)*"     # a piece that may hold blanks
+      | \$\{(?:\d+|[@*#?\-$!]|\w+)(?:\}|(?::?[-+?]|[#%/])[^}]*\})
+      | \\.
+      | \\\Z                            # of a path in Windows; it escapes nothing there
+      | <<(?!<)[ \t]+                   # blanks between the marker and the name
+      | \$(?!\{) | [^\s'"\\$]
     )+""",
     re.VERBOSE | re.DOTALL,
 )
@@ -31,12 +34,15 @@ class Announced(NamedTuple):
 
 
 def announced(line: str) -> list[Announced]:
-    """The here-documents of a line, in order. None where quotes stay open."""
+    """The here-documents of a line, in order.
+
+    None where quotes stay open, or a ${...} is not one that builders know: they see none there, either.
+    """
     found: list[Announced] = []
     at = 0
     for word in _WORD.finditer(line):
         if line[at : word.start()].strip():
-            return []  # an open quote: nobody can tell where the words end
+            return []  # an open quote or brace: nobody can tell where the words end
         at = word.end()
         marker = _MARKER.fullmatch(word.group())
         if marker is not None:

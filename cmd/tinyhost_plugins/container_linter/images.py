@@ -46,9 +46,7 @@ def bootc_reason(stage: Stage) -> str:
     words = name.rpartition("/")[2].replace("_", "-").split("-")
     if "bootc" in words:
         return "is a bootc image by its name"
-    for one in stage.lineage():
-        for step in one.own("LABEL"):
-            for label in step.settings:
-                if label.name.text == BOOTC_LABEL and label.value and label.value.text == "1":
-                    return f"is declared one by LABEL {BOOTC_LABEL}=1"
+    declared = next((one for one in stage.lineage() if BOOTC_LABEL in one.labels), None)
+    if declared is not None and declared.labels[BOOTC_LABEL] == "1":
+        return f"is declared one by LABEL {BOOTC_LABEL}=1"
     return ""

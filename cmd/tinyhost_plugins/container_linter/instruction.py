@@ -68,7 +68,7 @@ def parse(line: Line, escape: str) -> Instruction:
         return instruction._replace(pairs=_arguments(text, escape))
     if name in _SHELL_OR_EXEC or name in _LIST_OR_EXEC:
         return _exec_or_not(instruction)
-    words = (text,) if name in _ONE else tuple(text.split())
+    words = (text,) if name in _ONE else _words(text)
     return _checked(instruction._replace(words=words))
 
 
@@ -97,18 +97,23 @@ def _hint(name: str) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
+def _words(text: str) -> tuple[str, ...]:
+    """Words between blanks as builders know them: others, such as a no-break space, are letters."""
+    return tuple(re.split(rf"[{SPACE}]+", text))
+
+
 def _exec_or_not(instruction: Instruction) -> Instruction:
     text = instruction.text
     if instruction.name == "HEALTHCHECK":
-        kind, _, text = text.partition(" ")
-        if kind.upper() not in ("CMD", "NONE"):
+        kind, *rest = text.split(maxsplit=1)
+        if [kind.upper(), bool(rest)] not in (["CMD", True], ["NONE", False]):
             raise FormError("HEALTHCHECK takes CMD with a command, or NONE")
-        text = text.strip()
+        text = "".join(rest)
     words = json_words(text)
     if words is None and instruction.name == "SHELL":
         raise FormError("SHELL takes an array of JSON")
     listed = instruction.name in _LIST_OR_EXEC
-    plain = tuple(text.split()) if listed else ((text,) if text else ())
+    plain = _words(text) if listed else ((text,) if text else ())
     return _checked(
         instruction._replace(
             words=plain if words is None else words, exec_form=words is not None, text=text
@@ -118,6 +123,8 @@ def _exec_or_not(instruction: Instruction) -> Instruction:
 
 def _checked(instruction: Instruction) -> Instruction:
     name, words = instruction.name, instruction.words
+    if name in ("SHELL", "VOLUME") and not words:
+        raise FormError(f"{name} needs an argument")
     if name in ("ADD", "COPY") and len(words) < 2:
         raise FormError(f"{name} needs a source and a destination")
     if name == "FROM" and not (len(words) == 1 or (len(words) == 3 and words[1].upper() == "AS")):

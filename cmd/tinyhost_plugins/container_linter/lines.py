@@ -11,14 +11,16 @@ from bisect import bisect_left
 from functools import cached_property
 from typing import NamedTuple
 
-from .form import FormError, json_words, split_flags
+from .form import SPACE, FormError, json_words, split_flags
 from .heredoc import Announced, announced
 
 ESCAPE = "\\"
-_DIRECTIVE = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(\S.*?)\s*")
+_DIRECTIVE = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(\S.*)")
 _DIRECTIVES = ("syntax", "escape", "check")
 # After BuildKit; ONBUILD passes on what follows it.
-_WITH_HEREDOCS = re.compile(r"(?:ONBUILD\s+)*(?:RUN|COPY|ADD)\s+(?P<rest>.*)", re.I | re.DOTALL)
+_WITH_HEREDOCS = re.compile(
+    rf"(?:ONBUILD[{SPACE}]+)*(?:RUN|COPY|ADD)[{SPACE}]+(?P<rest>.*)", re.I | re.DOTALL
+)
 
 
 class Heredoc(NamedTuple):
@@ -71,7 +73,7 @@ def read(text: str) -> Source:
 def _directives(physical: list[str], problems: list[Problem]) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(physical, 1):
-        match = _DIRECTIVE.fullmatch(line)
+        match = _DIRECTIVE.fullmatch(line.strip())
         name = match[1].lower() if match else ""
         if match is None or name not in _DIRECTIVES:
             break

@@ -21,8 +21,10 @@ RULES = (
     "remote-add",
 )
 _LABELS = ("name", "version", "summary")
+# Findings that a call shows at most.
+MOST_SHOWN = 10_000
 # The least, the default and the most of each option that is a number.
-_RANGES = {"limit": (1, 50, 10_000), "maxCharacters": (1024, 256 * 1024, 1024 * 1024)}
+_RANGES = {"limit": (1, 50, MOST_SHOWN), "maxCharacters": (1024, 256 * 1024, 1024 * 1024)}
 _OPTIONS = ("bases", "disable", "labels", *_RANGES)
 
 

@@ -2,7 +2,7 @@
 
 from tinyhost_sdk import HandlerError, InitializeEvent, Plugin, Tool, ToolContext
 
-from .options import Options, read_options
+from .options import MOST_SHOWN, Options, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ _LIMIT = {
     "limit": {
         "type": "integer",
         "minimum": 1,
+        "maximum": MOST_SHOWN,
         "description": "How many findings to show; the default is the plugin's option",
     },
 }
@@ -39,19 +40,23 @@ def build() -> Plugin:
         from .findings import report
         from .lint import lint
 
+        args = _known(args, "content", "limit")
         text = _text(args, "content", options.max_characters)
         limit = _limit(args.get("limit"), options.limit)
         return report(_reading(lint, text, options), limit)
 
+    def content_of(args: "Any") -> str:
+        return _text(_known(args, "content"), "content", options.max_characters)
+
     def bootc(args: "Any", _context: ToolContext) -> str:
         from .bootc import validate
 
-        return str(_reading(validate, _text(args, "content", options.max_characters)))
+        return str(_reading(validate, content_of(args)))
 
     def base(args: "Any", _context: ToolContext) -> str:
         from .suggest import suggest
 
-        return suggest(_text(args, "useCase", options.max_characters))
+        return suggest(_text(_known(args, "useCase"), "useCase", options.max_characters))
 
     return Plugin(
         "container-linter",
@@ -63,18 +68,21 @@ def build() -> Plugin:
                 " layers, syntax. Each finding has a line, a rule and a fix.",
                 _schema(_CONTENT | _LIMIT, "content"),
                 lint,
+                permission="read",
             ),
             Tool(
                 "bootc_validate",
                 "Check whether a Containerfile makes an image for bootc, which machines boot from.",
                 _schema(_CONTENT, "content"),
                 bootc,
+                permission="read",
             ),
             Tool(
                 "container_base_suggest",
                 "Say which Red Hat Universal Base Image suits a stack.",
                 _schema(_USE_CASE, "useCase"),
                 base,
+                permission="read",
             ),
         ],
         on_initialize=initialize,
@@ -90,8 +98,20 @@ def _schema(properties: "dict[str, Any]", required: str) -> "dict[str, Any]":
     }
 
 
+def _known(args: "Any", *names: str) -> "Any":
+    """The arguments. Raises HandlerError for one that the tool does not have."""
+    if type(args) is not dict:
+        raise HandlerError(f"the arguments have to be an object with {', '.join(names)}")
+    for name in args:
+        if name not in names:
+            from .._shared.table import cell
+
+            raise HandlerError(f"there is no argument {cell(name)}; there are {', '.join(names)}")
+    return args
+
+
 def _text(args: "Any", name: str, most: int) -> str:
-    value = args.get(name) if type(args) is dict else None
+    value = args.get(name)
     if type(value) is not str:
         fault = "is missing" if value is None else "is of another type"
         raise HandlerError(f"the argument {name} {fault}: it has to be a text")
@@ -108,8 +128,8 @@ def _limit(value: "Any", default: int) -> int:
         return default
     # To JSON, 3.0 is a whole number.
     whole = type(value) is int or (type(value) is float and value.is_integer())
-    if not whole or value < 1:
-        raise HandlerError("limit has to be a whole number from 1")
+    if not whole or not 1 <= value <= MOST_SHOWN:
+        raise HandlerError(f"limit has to be a whole number from 1 to {MOST_SHOWN}")
     return int(value)
 
 

@@ -15,10 +15,24 @@ NON_UBI, LATEST = "non-ubi-base", "latest-tag"
 def check(file: Containerfile, options: Options) -> Iterator[Finding]:
     for stage in file.stages:
         if stage.parent is None and not stage.has_known_name:
-            yield _unknown(stage)
+            if not _may_be_stage(stage, file):
+                yield _unknown(stage)
         elif is_external(stage):
             yield from _origin(stage, options)
             yield from _tag(stage)
+
+
+def _may_be_stage(stage: Stage, file: Containerfile) -> bool:
+    """Whether FROM base-$TARGETARCH and the like name one of the stages above."""
+    text = stage.base.text.lower()
+    before = text.partition("$")[0]
+    last = text.rpartition("$")[2].removeprefix("{")
+    after = last.removeprefix(stage.base.unknown[-1].lower()).removeprefix("}")
+    names = [one.name for one in file.stages[: stage.index] if one.name]
+    return bool(before or after) and any(
+        name.startswith(before) and name.endswith(after) and len(name) > len(before + after)
+        for name in names
+    )
 
 
 def _unknown(stage: Stage) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from .containerfile import Containerfile, Stage, Step
-from .findings import ERROR, INFO, WARNING, Finding, shown
+from .findings import ERROR, INFO, WARNING, Finding, masked, shown
 from .options import Options
 
 SYNTAX, EMPTY_LINE, LABELS = "syntax", "empty-continuation", "missing-labels"
@@ -24,12 +24,7 @@ def labels(file: Containerfile, options: Options) -> Iterator[Finding]:
     final = file.final
     there: set[str] = set()
     if final is not None:
-        there = {
-            label.name.text.lower()
-            for stage in final.lineage()
-            for step in stage.own("LABEL")
-            for label in step.settings
-        }
+        there = {name.lower() for stage in final.lineage() for name in stage.labels}
     missing = [name for name in options.labels if name.lower() not in there]
     if missing:
         example = " ".join(f'{shown(name, 60)}="..."' for name in missing)
@@ -99,4 +94,5 @@ def _address(text: str) -> str:
         host = parts.hostname or ""
     except ValueError:
         return "a file"
-    return shown(f"{parts.scheme}://{host}{parts.path}")
+    # Masked before it is cut, since half a secret is not known as one.
+    return shown(masked(f"{parts.scheme}://{host}{parts.path}"))

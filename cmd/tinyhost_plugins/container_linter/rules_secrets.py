@@ -24,7 +24,7 @@ _KEYRINGS = (
     *("/etc/apt/keyrings", "/etc/apt/trusted.gpg", "/usr/share/keyrings"),
     *("/etc/pki/rpm-gpg", "/etc/apk/keys"),
 )
-_COMMANDS = ("RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "SHELL")
+_COMMANDS = ("RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK", "SHELL")
 
 
 def check(file: Containerfile, _options: Options) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def _messages(step: Step) -> Iterator[str]:
         for setting in step.settings:
             yield from _shaped(f'the value of LABEL "{shown(setting.name.text)}"', setting)
     elif step.name in _COMMANDS:
-        yield from _in_text(f"the text of {step.name}", step.instruction.text)
+        yield from _in_text(f"the text of {step.name}", _command(step))
     elif step.name == "ADD":
         yield from _in_text("the address of a source", step.instruction.text)
     for heredoc in step.instruction.heredocs:
@@ -68,6 +68,13 @@ def _shaped(what: str, setting: Setting) -> Iterator[str]:
     yield from _in_text(what, setting.written)
 
 
+def _command(step: Step) -> str:
+    """A command as a shell would have it: in an array, its words are apart from each other."""
+    if step.instruction.exec_form:
+        return " ".join(word.text for word in step.words)
+    return step.instruction.text
+
+
 def _in_text(what: str, text: str) -> Iterator[str]:
     classes = set(sanitize(text).counts)
     if _CHPASSWD.search(text):
@@ -91,9 +98,12 @@ def _secret_file(step: Step) -> str:
     if target.startswith(_KEYRINGS):
         return ""
     # What can be fetched from an address is no secret.
-    fetched = [source for source in sources if "://" in source]
-    found = next(filter(is_secret_file, (s for s in sources if s not in fetched)), "")
+    found = next((s for s in sources if "://" not in s and is_secret_file(s)), "")
     name = target.rpartition("/")[2]
-    if found or any(source.endswith(f"/{name}") for source in fetched):
+    if found or any("://" in s and s.endswith(f"/{name}") for s in sources):
         return found
-    return target if is_secret_file(target, target=True) else ""
+    if target.endswith("/"):  # COPY credentials /root/.aws/
+        targets = [target + source.rpartition("/")[2] for source in sources if "://" not in source]
+    else:
+        targets = [target]
+    return next((path for path in targets if is_secret_file(path, target=True)), "")

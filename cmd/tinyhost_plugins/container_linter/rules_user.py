@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .containerfile import Containerfile, Stage, Step
+from .containerfile import SCRATCH, Containerfile, Stage, Step
 from .findings import ERROR, INFO, WARNING, Finding, shown
 from .images import bootc_reason
 from .options import Options
@@ -24,9 +24,11 @@ def check(file: Containerfile, _options: Options) -> Iterator[Finding]:
 
 
 def is_root(user: str) -> bool:
-    """Whether USER with this text means root: by name or number, with or without a group."""
+    """Whether USER with this text means root: by name or number, with or without a group. An
+    empty one does, too.
+    """
     name = user.partition(":")[0].strip()
-    return name == "root" or (name != "" and not name.strip("0"))
+    return name == "root" or not name.strip("0")
 
 
 def _last_user(stage: Stage) -> Step | None:
@@ -72,10 +74,14 @@ def _own(stage: Stage, shipped: set[int], *, final: bool) -> Iterator[Finding]:
 
 
 def _missing(stage: Stage) -> Finding:
+    root = list(stage.lineage())[-1]
+    why = "so the base image decides, and that is often root"
+    if root.base.text == SCRATCH:
+        why = "so the container runs as root"
     return Finding(
         WARNING,
         stage.line,
         MISSING,
-        "the final stage sets no USER, so the base image decides, and that is often root",
+        f"the final stage sets no USER, {why}",
         "Add USER 1001 at the end",
     )

@@ -12,9 +12,8 @@ _FILE_NAMES = """
     credentials.json service-account*.json service_account*.json secrets.yml secrets.yaml secrets.json
     auth.json
 """
-_PATH_ENDS = """
-    .aws/credentials .docker/config.json .kube/config .config/gcloud .gnupg .ssh
-"""
+_PATH_ENDS = (".aws/credentials", ".docker/config.json", ".kube/config")
+_FOLDERS = (".config/gcloud", ".gnupg", ".ssh")
 _HARMLESS_NAMES = """
     *.pub *public*.key *.pub.key *truststore* .env.example .env.sample .env.template .env.dist
     example.env sample.env
@@ -26,7 +25,8 @@ def _any_of(patterns: str) -> re.Pattern[str]:
 
 
 _FILES, _HARMLESS = _any_of(_FILE_NAMES), _any_of(_HARMLESS_NAMES)
-_PATHS = tuple("/" + end for end in _PATH_ENDS.split())
+_PATHS = tuple(f"/{end}" for end in _PATH_ENDS)
+_PATHS_AND_FOLDERS = (*_PATHS, *(f"/{end}" for end in _FOLDERS))
 
 
 def is_secret_file(path: str, *, target: bool = False) -> bool:
@@ -39,6 +39,6 @@ def is_secret_file(path: str, *, target: bool = False) -> bool:
     name = path.rpartition("/")[2]
     if _HARMLESS.match(name):
         return False
-    if not target and f"/{path}".endswith(_PATHS):
+    if f"/{path}".endswith(_PATHS if target else _PATHS_AND_FOLDERS):
         return True
     return _FILES.match(name) is not None

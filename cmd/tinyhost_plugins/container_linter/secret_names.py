@@ -32,6 +32,8 @@ _COUNTED_WORDS = """
     max min num total page next prompt completion context input output pad eos bos
 """
 _COUNTED_TOKENS = frozenset(_COUNTED_WORDS.split())
+# Where a shell is, and not the password that DB_PWD is.
+_FOLDERS = frozenset(("PWD", "OLDPWD"))
 _NEGATED = frozenset(("no", "empty", "without", "disable", "skip", "allow"))
 
 
@@ -40,7 +42,7 @@ def is_secret_name(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name[-200:])]
     while len(words) > 1 and words[-1].isdigit():
         words.pop()
-    if not words or words[-1] in _ABOUT:
+    if not words or words[-1] in _ABOUT or name in _FOLDERS:
         return False
     if words[-1] == "id":
         return words[-3:-1] == ["access", "key"] or words[-2:-1] == ["secret"]
@@ -58,7 +60,7 @@ def _is_secret_word(word: str) -> bool:
 
 _PLAIN = re.compile(
     r"(?:yes|no|true|false|on|off|none|null|0|1)"  # a switch
-    r"|(?:file:|\.{0,2}/)\S*/\S+"  # a path
+    r"|(?:file:|\.{0,2}/)(?=\S*/\S)\S*"  # a path
     r"|/\S+\.\w{2,5}"
     r"|<[^<>]*>|\{\{.*\}\}",  # a gap that something fills
     re.IGNORECASE | re.DOTALL,

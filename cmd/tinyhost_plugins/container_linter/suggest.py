@@ -65,6 +65,8 @@ _STACKS = {
 _SIZES = {_MINIMAL: "minimal", _MICRO: "micro"}
 _WORD = re.compile(r"\.?[a-z0-9]+(?:\.[a-z0-9]+)*(?:\+\+|#)?")
 _ADDED = re.compile(r"(?:\d+(?:\.\d+)*|\.?js)$")
+# No name of a stack is nearly as long.
+_LONGEST_WORD = 40
 _MICROSERVICE = re.compile(r"\bmicro[ -](?=service)")
 # Words that are also English, or begin another word, do not outweigh a plain one.
 _WEAK = frozenset(("go", "c", "init", "express", "spring"))
@@ -82,9 +84,9 @@ def suggest(use_case: str) -> str:
         )
     if best.build:
         lines.append(f"Build stage: {_REGISTRY}{best.build}")
-    if len(images) > 1:
-        others = ", ".join(dict.fromkeys(image.name for image in images[1:]))
-        lines.append(f"Also named: {others}")
+    others = dict.fromkeys(image.name for image in images if image.name != best.name)
+    if others:
+        lines.append(f"Also named: {', '.join(others)}")
     return "\n".join((*lines, "", f"FROM {_REGISTRY}{best.name}"))
 
 
@@ -110,7 +112,7 @@ def _words(text: str) -> set[str]:
     named = {
         word
         for word, last in zip(ordered, before, strict=False)
-        if not (word == "go" and last in _NOT_GO)
+        if len(word) <= _LONGEST_WORD and not (word == "go" and last in _NOT_GO)
     }
     # java11, python3.12, vue.js
     return named | {bare for word in named if len(bare := _ADDED.sub("", word)) > 1}

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tinyhost_plugins.container_linter import lines
-from tinyhost_plugins.container_linter.form import FormError
+from tinyhost_plugins.container_linter.form import SPACE, FormError
 from tinyhost_plugins.container_linter.instruction import NAMES, Instruction, parse, triggered
 
 ORACLE = Path(__file__).parent / "buildkit_parser.py"
@@ -75,7 +75,11 @@ def compare(text: str, theirs: list[dict[str, Any]] | None) -> None:
         not one["name"] for one in theirs
     )
     theirs = [one for one in theirs if one["name"]]
-    known = [line for line in source.lines if line.text.split()[0].upper() in NAMES]
+    known = [
+        line
+        for line in source.lines
+        if re.split(rf"[{SPACE}]", line.text.strip())[0].upper() in NAMES
+    ]
     assert [(line.start, line.end) for line in source.lines] == [
         (one["start"], one["end"]) for one in theirs
     ]
@@ -101,6 +105,16 @@ CASES = [
     "# comment first\n# escape=`\nFROM a\nRUN a `\nRUN b",
     "# foo=bar\n# escape=`\nFROM a\nRUN a \\\n b",
     "# escape=`\n# escape=`\nFROM a",
+    " # escape=`\nFROM a\nRUN a `\n b",
+    "\t#escape=`\nFROM a\nRUN a `\n b",
+    "\n# escape=`\nFROM a\nRUN a `\n b",
+    "# escape=`\nFROM a\nCOPY <<E C:\\x\\\nUSER b\nE\nRUN c",
+    "FROM a\nCOPY a\u00a0b c\nEXPOSE 80\u300090\nVOLUME /a\u2003/b",
+    "FROM a\nRUN\u2003cat <<E\nRUN b",
+    "FROM a\nRUN ${ <<E\nE\n",
+    "FROM a\nRUN ${A b} <<E\nE\n",
+    "FROM a\nRUN ${A^^} <<E\nE\n",
+    "FROM a\nRUN ${A:-b c} ${A+b} $A $ <<E\nE\n",
     "# escape=x\nFROM a",
     "#syntax = docker/dockerfile:1\n#escape=`\nFROM a\nRUN x `\n y",
     "FROM a\r\nRUN a \\\r\n  b\r\nRUN <<E\r\nx\r\nE\r\n",

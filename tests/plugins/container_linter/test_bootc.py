@@ -77,6 +77,9 @@ def test_what_does_not_boot_fails(text: str, why: str) -> None:
         ("RUN systemctl enable --now x", "[WARN] services in the build: RUN on line 5 starts"),
         ("RUN <<E\nsystemctl restart x\nE", "[WARN] services in the build: RUN on line 5 starts"),
         ("COPY a /var/lib/a", "[WARN] content of /var: COPY on line 5 writes to /var"),
+        ("WORKDIR /var/www\nCOPY a .", "[WARN] content of /var: COPY on line 6 writes to /var"),
+        ("WORKDIR /var\nWORKDIR www\nCOPY a b/", "[WARN] content of /var: COPY on line 7"),
+        ("COPY a /usr/../var/x", "[WARN] content of /var: COPY on line 5 writes to /var"),
         ("ADD vmlinuz /boot/", "[WARN] content of /boot: ADD on line 5 writes to /boot"),
         ("COPY a /run/a", "[WARN] content of /run: COPY on line 5 writes to /run"),
         ("RUN dnf -y install x", "[WARN] bootc container lint: run on line 4, but RUN on line 5"),
@@ -96,6 +99,8 @@ def test_what_boots_with_a_flaw_passes_with_a_warning(line: str, check: str) -> 
         "COPY a /variable/x",
         "COPY a /usr/lib/a",
         "WORKDIR /var",
+        "WORKDIR /var\nCOPY a /usr/lib/a",
+        "WORKDIR /var\nWORKDIR /usr/lib\nCOPY a .",
         "COPY a.rpm /tmp/a.rpm\nRUN dnf -y install /tmp/a.rpm && rm -rf /tmp/* && bootc container lint",
     ],
 )

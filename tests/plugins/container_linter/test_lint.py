@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinyhost_plugins.container_linter.bootc import validate
 from tinyhost_plugins.container_linter.containerfile import MOST_STAGES, TooManyStagesError, read
 from tinyhost_plugins.container_linter.findings import Finding, arrange, report, shown
 from tinyhost_plugins.container_linter.lint import lint
-from tinyhost_plugins.container_linter.options import RULES, Options
+from tinyhost_plugins.container_linter.options import MOST_SHOWN, RULES, Options
 
 UBI = "registry.access.redhat.com/ubi9/ubi:9.5"
 CLEAN = f'FROM {UBI}\nLABEL name="a" version="1" summary="s"\nUSER 1001\n'
@@ -68,10 +69,37 @@ def test_every_stage_is_judged_except_one_that_continues_another() -> None:
     assert found(text, "latest-tag") == []
 
 
+def test_a_stage_can_be_chosen_by_the_platform() -> None:
+    stages = f"FROM {UBI} AS base-amd64\nFROM {UBI} AS base-arm64\n"
+    for name in ("base-$TARGETARCH", "base-${TARGETARCH}", "BASE-$TARGETARCH", "${A}-arm64"):
+        assert found(f"ARG A\n{stages}FROM {name}\n", "non-ubi-base") == []
+    for name in (
+        "other-$TARGETARCH",
+        "$A",
+        "base-${A}-x",
+        "base-amd64$A",
+        "${A}-xrm64",
+        "base-arm64:$A",
+    ):
+        ((severity, _),) = found(f"ARG A\n{stages}FROM {name}\n", "non-ubi-base")
+        assert severity == ("warning" if ":" in name else "info")
+
+
 def test_an_argument_of_a_stage_does_not_reach_from() -> None:
     text = f"FROM {UBI}\nARG BASE=debian:12\nFROM ${{BASE}}\n"
     (problem,) = read(text).problems
     assert (problem.line, problem.text) == (3, "the base image ${BASE} is empty")
+
+
+def test_a_global_argument_can_name_an_earlier_one_of_its_line() -> None:
+    text = "ARG REGISTRY=registry.access.redhat.com BASE=$REGISTRY/ubi9/ubi:9.5\nFROM $BASE\n"
+    assert found(text, "non-ubi-base") == []
+    # In a stage it has the value from before the line.
+    (step,) = read("FROM a\nARG A=1 B=x$A\n").stages[0].steps
+    assert [setting.value for setting in step.settings if setting.value] == [
+        ("1", ()),
+        ("x$A", ("A",)),
+    ]
 
 
 def test_bases_can_be_added() -> None:
@@ -91,7 +119,9 @@ USERS = [
     ('USER "root"', [("error", 2)], []),
     ("USER rooty", [], []),
     ("USER ²", [], []),
-    ('USER ""', [], []),
+    ('USER ""', [("error", 2)], []),
+    ("USER :0", [("error", 2)], []),
+    ("ENV U=\nUSER $U", [("error", 3)], []),
     ("USER 1001:0", [], []),
     ("USER root\nRUN x\nUSER 1001", [], []),
     ("USER 1001\nUSER 0", [("error", 3)], []),
@@ -114,6 +144,16 @@ def test_the_user_is_judged(
     text = f"FROM {UBI}\n{lines}\n"
     assert found(text, "root-user") == root
     assert found(text, "missing-user-directive") == missing
+
+
+def test_without_a_base_image_nobody_else_sets_the_user() -> None:
+    for text, why in (
+        ("FROM scratch", "so the container runs as root"),
+        ("FROM scratch AS a\nFROM a", "so the container runs as root"),
+        ("FROM a:1", "so the base image decides, and that is often root"),
+    ):
+        (one,) = [one for one in lint(text, Options()) if one.rule == "missing-user-directive"]
+        assert one.message == f"the final stage sets no USER, {why}"
 
 
 def test_a_stage_that_is_not_shipped_may_be_root() -> None:
@@ -198,6 +238,7 @@ def test_runs_in_a_row_are_reported_once(lines: str, where: list[tuple[str, int]
         ("ADD https://github.com/a/b.git#v1 /", ""),
         ("ADD a.tar /", ""),
         ("COPY http://x.org/a /", ""),
+        ("ONBUILD ADD https://x.org/a /", "https://x.org/a without a checksum"),
     ],
 )
 def test_files_from_the_network_need_a_checksum(line: str, said: str) -> None:
@@ -224,6 +265,10 @@ def test_files_from_the_network_need_a_checksum(line: str, said: str) -> None:
         (f"FROM {UBI}\nCMD [1]", 2, "an array of JSON has to hold nothing but strings"),
         (f"FROM {UBI}\nSHELL sh", 2, "SHELL takes an array of JSON"),
         (f"FROM {UBI}\nHEALTHCHECK x", 2, "HEALTHCHECK takes CMD with a command, or NONE"),
+        (f"FROM {UBI}\nHEALTHCHECK CMD", 2, "HEALTHCHECK takes CMD with a command, or NONE"),
+        (f"FROM {UBI}\nHEALTHCHECK NONE x", 2, "HEALTHCHECK takes CMD with a command, or NONE"),
+        (f"FROM {UBI}\nSHELL []", 2, "SHELL needs an argument"),
+        (f"FROM {UBI}\nVOLUME []", 2, "VOLUME needs an argument"),
         (f"FROM {UBI}\nONBUILD FROM x", 2, "ONBUILD cannot hold FROM"),
         (f"FROM {UBI}\nUSER --x=1 a", 2, "USER takes no options that begin with --"),
         (f"FROM {UBI}\nENV A='x", 2, "a single quote is not closed"),
@@ -236,6 +281,13 @@ def test_what_a_builder_rejects_is_an_error_with_a_fix(text: str, line: int, mes
     assert one.message.startswith(message)
     assert one.fix
     assert "hunter2" not in one.message
+
+
+@pytest.mark.parametrize(
+    "line", ["HEALTHCHECK NONE", "HEALTHCHECK CMD\tx", "HEALTHCHECK --timeout=3s\tcmd x", "CMD []"]
+)
+def test_what_a_builder_accepts_is_no_error(line: str) -> None:
+    assert found(f"FROM {UBI}\n{line}", "syntax") == []
 
 
 def test_an_empty_line_in_a_continued_instruction_is_a_warning() -> None:
@@ -256,6 +308,31 @@ def test_more_stages_than_any_file_has_are_refused() -> None:
     read("FROM a\n" * MOST_STAGES)
     with pytest.raises(TooManyStagesError, match="more than 500 stages"):
         read("FROM a\n" * (MOST_STAGES + 1))
+
+
+_LONG = 200_000
+_STAGES = "FROM a AS s0\n" + "".join(f"FROM s{n} AS s{n + 1}\n" for n in range(MOST_STAGES - 1))
+
+
+# What takes the square of its length, or more, does not come to an end here.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# syntax=a" + " " * _LONG + "x\nFROM a",
+        "#" + " " * _LONG + "x\nFROM a",
+        "FROM a\nENV A " + "/" * _LONG + " x",
+        "FROM a\nENV PASSWORD " + "/a.b" * (_LONG // 4) + " x",
+        "FROM a\nENV PASSWORD {{" + "}}" * (_LONG // 2) + " x",
+        "FROM a\nADD " + "http://a/x " * (_LONG // 20) + "y " * (_LONG // 4) + "z",
+        "FROM a\nRUN " + "${" * (_LONG // 2),
+        "FROM a\nRUN " + "<<a " * (_LONG // 4),
+        f"{_STAGES}EXPOSE " + "$A " * (_LONG // 3),
+        _STAGES.replace("\n", "\n" + "LABEL a=b\n" * 40),
+    ],
+)
+def test_a_long_file_is_read_in_linear_time(text: str) -> None:
+    lint(text, Options())
+    validate(text)
 
 
 def test_values_that_double_themselves_end_somewhere() -> None:
@@ -292,6 +369,8 @@ def test_a_long_report_is_cut_and_says_how_to_see_all() -> None:
     assert "--- ERRORS (1) ---" in text
     assert "--- INFOS (7) ---" in text
     assert text.endswith("\n\n5 more; call with limit=8 to see all")
+    many = report([Finding("info", 1, "r", "m", "f")] * (MOST_SHOWN + 1), 1)
+    assert many.endswith("\n\n10000 more; call with limit=10000 to see 10000")
 
 
 def test_findings_of_one_line_keep_their_order() -> None:

@@ -25,6 +25,7 @@ def test_a_process_shakes_hands_and_answers() -> None:
     assert hello["id"] == "container-linter"
     assert [found["name"] for found in hello["tools"]] == TOOLS
     assert all(found["inputSchema"]["type"] == "object" for found in hello["tools"])
+    assert {found["permission"] for found in hello["tools"]} == {"read"}
     assert lint["content"].startswith("2 findings: 1 error, 1 info\n")
     assert bootc["content"].startswith("FAIL: ")
     assert base["content"].startswith("Suggested image: ")
@@ -47,6 +48,20 @@ def test_what_cannot_be_read_is_an_error_of_the_tool() -> None:
         assert driver.call_tool("container_base_suggest", {}).is_error
         assert driver.call_tool("container_lint", {"content": ROOT, "limit": 0}).is_error
         assert driver.call_tool("container_lint", None).is_error
+
+
+def test_an_argument_that_a_tool_does_not_have_is_an_error() -> None:
+    with testing.drive(build()) as driver:
+        for name, args, there in (
+            ("container_lint", {"content": ROOT, "limt": 3}, "content, limit"),
+            ("bootc_validate", {"content": ROOT, "limt": 3}, "content"),
+            ("container_base_suggest", {"useCase": "Go", "limt": 3}, "useCase"),
+        ):
+            result = driver.call_tool(name, args)
+            assert result.is_error
+            assert result.content == f"there is no argument limt; there are {there}"
+        result = driver.call_tool("container_lint", {"content": ROOT, "\x1b[31m": 1})
+        assert result.content.startswith("there is no argument \\x1b[31m; ")
 
 
 def test_too_many_stages_are_an_error_of_the_tool() -> None:
@@ -73,7 +88,7 @@ def test_a_limit_that_is_null_is_none_and_three_may_be_written_with_a_point() ->
         plain = driver.call_tool("container_lint", args)
         assert driver.call_tool("container_lint", {**args, "limit": None}).content == plain.content
         assert not driver.call_tool("container_lint", {**args, "limit": 3.0}).is_error
-        for wrong in (2.5, True, -1.0, "3"):
+        for wrong in (2.5, True, -1.0, "3", 10_001):
             assert driver.call_tool("container_lint", {**args, "limit": wrong}).is_error
 
 

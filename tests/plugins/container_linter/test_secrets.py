@@ -24,7 +24,7 @@ OTHER_NAMES = """
     MONKEY_MODE KEYBOARD PUBLIC_KEY_PATH PUBLIC_KEY GPG_KEY CACHE_KEY PRIMARY_KEY KEYTAB KEYCLOAK_ADMIN
     TOKENIZERS_PARALLELISM MAX_TOKENS NEXT_TOKEN PASSWORD_FILE SECRET_NAME TOKEN_URL KEY_SIZE KEY_ID
     PASSWORDLESS COMPASS BYPASS_CACHE TURKEY HOTKEY ALLOW_EMPTY_PASSWORD NO_PASSWORD PATH HOME JAVA_OPTS
-    SECRETARY TOKYO NODE_ENV x 1 _
+    SECRETARY TOKYO NODE_ENV PWD OLDPWD x 1 _
 """
 SECRET_FILES = r"""
     id_rsa ./keys/id_ed25519 server.key tls-key.pem .env conf/.env.prod .netrc root/.aws/credentials
@@ -91,7 +91,13 @@ def messages(text: str) -> list[str]:
             "the text of RUN holds a secret (url-password)",
         ),
         ('CMD ["x", "--password=hunter2"]', "the text of CMD holds a secret (password)"),
-        ("ONBUILD RUN x --password=hunter2", "the text of ONBUILD holds a secret (password)"),
+        ('CMD ["curl", "-u", "bob:hunter2", "x"]', "the text of CMD holds a secret (password)"),
+        ('CMD ["mysql", "-u", "bob", "-phunter2"]', "the text of CMD holds a secret (password)"),
+        ("HEALTHCHECK\tCMD\tcurl -u bob:hunter2 x", "the text of HEALTHCHECK holds a secret"),
+        ("ONBUILD ENV DB_PASSWORD=hunter2", 'ENV "DB_PASSWORD" holds a secret, which anyone'),
+        ("ONBUILD COPY id_rsa /x", 'COPY puts "id_rsa" into the image'),
+        ("ONBUILD RUN <<E\nexport PASSWORD=hunter2\nE", "the here-document of RUN holds a secret"),
+        ("ONBUILD RUN x --password=hunter2", "the text of RUN holds a secret (password)"),
         (
             "RUN <<E\nexport PASSWORD=hunter2\nE",
             "the here-document of RUN holds a secret (password)",
@@ -107,6 +113,9 @@ def messages(text: str) -> list[str]:
         ),
         ("COPY --chown=1:1 .env* ./", 'COPY puts ".env*" into the image'),
         ("COPY <<E /app/.env\nA=1\nE", 'COPY puts "/app/.env" into the image'),
+        ("COPY creds /root/.aws/credentials", 'COPY puts "/root/.aws/credentials" into'),
+        ("COPY a b/credentials /root/.aws/", 'COPY puts "/root/.aws/credentials" into'),
+        ("COPY cluster /root/.kube/config", 'COPY puts "/root/.kube/config" into the image'),
         ("ADD key /root/.ssh/id_rsa", 'ADD puts "/root/.ssh/id_rsa" into the image'),
     ],
 )
@@ -127,6 +136,8 @@ def test_a_secret_is_found(text: str, message: str) -> None:
         "RUN for key in 5BE8A3F6C8A5C01D106C0AD820B1A390B168D356; do gpg --recv-keys $key; done",
         "COPY authorized_keys /root/.ssh/",
         "COPY id_rsa.pub /root/.ssh/",
+        "COPY config credentials /etc/app/",
+        "ADD https://example.org/credentials /root/.aws/",
         "ADD https://download.example.org/Debian_11/Release.key /etc/apt/trusted.gpg.d/x.gpg.asc",
         "ADD https://example.org/signing.key /tmp/signing.key",
         "COPY docker.key /etc/apt/keyrings/docker.key",
@@ -136,6 +147,28 @@ def test_a_secret_is_found(text: str, message: str) -> None:
 )
 def test_what_is_no_secret_is_left_alone(text: str) -> None:
     assert messages(text) == []
+
+
+SHAPED = "ghp_" + "0123456789" * 3 + "012345"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"FROM x.org/{SHAPED}/a",
+        f"ARG T={SHAPED}\nFROM x.org/$T/a",
+        f"FROM a\nADD https://x.org/{SHAPED}/file /x",
+        f"FROM a\nADD https://x.org/{'long/' * 12}{SHAPED}/file /x",
+        f"FROM a\nCOPY {SHAPED}.key /x",
+        f"FROM a\nENV {SHAPED} AKIAIOSFODNN7EXAMPLE",
+        f"FROM a\nWORKDIR ${{{SHAPED}@Q}}",
+        f"FROM a\nRUN <<{SHAPED}",
+        f"FROM a-bootc\nCOPY {SHAPED} /etc/systemd/{SHAPED}",
+    ],
+)
+def test_a_secret_is_not_shown_wherever_it_stands(text: str) -> None:
+    shown = report(lint(text, Options()), 100) + validate(text)
+    assert "ghp_" not in shown
 
 
 WORDS = st.sampled_from(

@@ -69,6 +69,12 @@ def test_what_is_needed_to_build_and_what_was_named_as_well_is_said() -> None:
     lines = suggest("Quarkus with a python script, minimal").splitlines()
     assert lines[2] == "Build stage: registry.access.redhat.com/ubi9/openjdk-21:1.20"
     assert lines[3] == f"Also named: {PYTHON}, {MINIMAL}"
+    assert "Also named" not in suggest("minimal golang")
+
+
+@pytest.mark.parametrize("piece", ["1.", "1", ".js", "a.1"])
+def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+    assert "no stack was recognized" in suggest(piece * 60_000 + "x")
 
 
 def test_the_text_of_a_caller_is_shown_cut_and_escaped() -> None:
