@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._shared.table import cell
+
 _PLURAL = {"string": "text", "integer": "a whole number", "array": "a list"}
 
 
@@ -19,7 +21,7 @@ def checked(args: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
     faults = [f"{name} is missing" for name in schema["required"] if name not in given]
     for name, value in given.items():
         if name not in properties:
-            faults.append(f"there is no {name:.80}, there are {', '.join(properties)}")
+            faults.append(f"there is no {cell(name)}, there are {', '.join(properties)}")
             continue
         fault = _fault(value, properties[name])
         if fault:

@@ -102,12 +102,13 @@ def _forge(choice: Choice, context: ToolContext, options: Options) -> Forge:
 
 
 def _explained(
-    error: HttpError, given: dict[str, Any], choice: Choice, remote: Remote | None
+    error: HttpError, given: dict[str, Any], choice: Choice, remote: Remote | str
 ) -> str:
     if isinstance(error, TooLarge):
         return f"{choice.name}: {error}; a smaller per_page helps with a list."
     if not isinstance(error, StatusError) or isinstance(error, RateLimited):
-        return f"{choice.name}: {error}"
+        advice = "" if isinstance(error, StatusError) else f"\n{choice.advice}"
+        return f"{choice.name}: {error}{advice}".rstrip()
     said = f"\n{choice.name} says: {error.problem}" if error.problem else ""
     repo = f"{given['owner']}/{given['repo']}"
     if error.status == 401:
@@ -122,7 +123,7 @@ def _explained(
     if error.status == 404:
         what = f"issue #{given['issue_number']} of {repo}" if "issue_number" in given else repo
         hint = ""
-        if remote is not None and f"{remote.owner}/{remote.repo}".lower() != repo.lower():
+        if isinstance(remote, Remote) and f"{remote.owner}/{remote.repo}".lower() != repo.lower():
             hint = f" The git remote here is {remote.owner}/{remote.repo}."
         return (
             f"{choice.name} has no {what}, or does not show it to the user of the token in"

@@ -6,6 +6,8 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .._shared.http_answers import HttpError
+from .._shared.http_urls import check_base
 from .options import FORGES, GITEA, GITHUB, GITLAB, Options
 from .remote import Remote
 
@@ -51,15 +53,35 @@ class Choice(NamedTuple):
     def name(self) -> str:
         return NAMES[self.forge]
 
+    @property
+    def advice(self) -> str:
+        """What to set when there is no such server; "" where the person has said where it is."""
+        if self.base != _base(GITEA, _DEFAULT_URLS[GITEA]):
+            return ""
+        return (
+            'Set the option "giteaUrl" or the variable GITEA_URL if it is elsewhere, or the option'
+            ' "provider" if it is another forge.'
+        )
 
-def choose(options: Options, env: Mapping[str, str], remote: Remote | None) -> Choice:
-    """The forge to talk to, with its token. Raises ChoiceError."""
+
+def choose(options: Options, env: Mapping[str, str], remote: Remote | str) -> Choice:
+    """The forge to talk to, with its token. Raises ChoiceError.
+
+    remote: the git remote, or words on why there is none.
+    """
     urls = {forge: _url(forge, options, env) for forge in FORGES}
     forge, why = _forge(options, env, remote, urls)
+    base = _base(forge, urls[forge])
+    try:
+        check_base(base)
+    except HttpError as error:
+        option, variable = f'option "{forge}Url"', f"variable {_URL_VARIABLES[forge]}"
+        where = option if options.urls.get(forge) else variable
+        raise ChoiceError(f"The {where} cannot be used: {error}. Nothing was sent.") from None
     for variable in TOKENS[forge]:
         token = env.get(variable, "").strip()
         if token:
-            return Choice(forge, _base(forge, urls[forge]), token, variable, why)
+            return Choice(forge, base, token, variable, why)
     variables = " or ".join(TOKENS[forge])
     raise ChoiceError(
         f"There is no token for {NAMES[forge]}: set {variables} in the environment, and name it in"
@@ -69,7 +91,7 @@ def choose(options: Options, env: Mapping[str, str], remote: Remote | None) -> C
 
 
 def _forge(
-    options: Options, env: Mapping[str, str], remote: Remote | None, urls: Mapping[str, str]
+    options: Options, env: Mapping[str, str], remote: Remote | str, urls: Mapping[str, str]
 ) -> tuple[str, str]:
     if options.provider:
         return options.provider, 'the option "provider" says so'
@@ -80,8 +102,8 @@ def _forge(
                 f"{_PROVIDER} has to be one of {', '.join(FORGES)}. Nothing was sent."
             )
         return wanted, f"{_PROVIDER} says so"
-    if remote is None:
-        return GITEA, "there is no git remote to go by here"
+    if isinstance(remote, str):
+        return GITEA, remote
     where = f"the git remote is at {remote.host}"
     known = {**_HOSTS, **{_web_host(urls[forge]): forge for forge in FORGES}, **options.hosts}
     if remote.host in known:

@@ -3,7 +3,7 @@
 from tinyhost_sdk import InitializeEvent, Plugin, Tool, ToolContext, ToolResult
 
 from .options import Options, read_options
-from .schemas import TOOLS
+from .schemas import LIST, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,10 @@ def build() -> Plugin:
 
         return execute
 
-    tools = [Tool(name, description, schema, executor(name)) for name, description, schema in TOOLS]
+    tools = [
+        Tool(name, description, schema, executor(name), permission="read" if name == LIST else None)
+        for name, description, schema in TOOLS
+    ]
     return Plugin(
         "pilot",
         version="1.0",

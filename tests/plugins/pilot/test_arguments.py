@@ -79,6 +79,11 @@ def test_the_check_and_the_schema_agree(tool: str, args: dict[str, Any]) -> None
         assert fits
 
 
+def test_the_name_of_an_argument_is_shown_without_control_characters() -> None:
+    with pytest.raises(ArgumentError, match=r"there is no \\x1b\[31m, there are owner, repo"):
+        checked({"owner": "o", "repo": "r", "\x1b[31m": 1}, SCHEMAS["pilot_issues_list"])
+
+
 def test_labels_are_split_at_commas() -> None:
     assert labels_of(" a, b c ,,a,") == ["a", "b c"]
     assert labels_of("") == []

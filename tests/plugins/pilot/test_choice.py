@@ -8,7 +8,7 @@ import pytest
 
 from tinyhost_plugins.pilot.choice import Choice, ChoiceError, choose
 from tinyhost_plugins.pilot.options import read_options
-from tinyhost_plugins.pilot.remote import Remote
+from tinyhost_plugins.pilot.remote import NO_REMOTE, Remote
 
 ENV = {"GITHUB_TOKEN": "gh", "GITLAB_TOKEN": "gl", "GITEA_TOKEN": "gt"}
 
@@ -16,7 +16,7 @@ ENV = {"GITHUB_TOKEN": "gh", "GITLAB_TOKEN": "gl", "GITEA_TOKEN": "gt"}
 def pick(
     host: str = "", options: dict[str, Any] | None = None, env: dict[str, str] | None = None
 ) -> Choice:
-    remote = Remote(host, "o", "r") if host else None
+    remote = Remote(host, "o", "r") if host else "the dog ate it"
     return choose(read_options(options or {}), {**ENV, **(env or {})}, remote)
 
 
@@ -94,7 +94,7 @@ def test_options_come_before_variables_before_the_remote(
     ("host", "options", "env", "why"),
     [
         ("github.com", {}, {}, "the git remote is at github.com"),
-        ("", {}, {}, "there is no git remote to go by here"),
+        ("", {}, {}, "the dog ate it"),
         ("a.example", {}, {}, "the git remote is at a.example, which is not known to be another"),
         ("x", {"provider": "gitlab"}, {}, 'the option "provider" says so'),
         ("x", {}, {"PILOT_PROVIDER": "gitlab"}, "PILOT_PROVIDER says so"),
@@ -117,6 +117,34 @@ def test_the_second_variable_of_github_counts_when_the_first_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
+    "url",
+    [
+        "https://bob:hunter2@code.example",
+        "https://code.example?token=hunter2",
+        "https://code.example/#hunter2",
+        "http://code.example",
+        "https://code.example/\x1b[31m",
+        "code.example",
+    ],
+)
+def test_a_url_that_cannot_be_used_names_its_variable_and_shows_no_secret(url: str) -> None:
+    with pytest.raises(ChoiceError) as caught:
+        pick(options={"provider": "gitea"}, env={"GITEA_URL": url})
+    text = str(caught.value)
+    assert text.startswith("The variable GITEA_URL cannot be used: ")
+    assert text.endswith(". Nothing was sent.")
+    assert "hunter2" not in text
+    assert text.isprintable()
+
+
+def test_an_option_that_cannot_be_used_is_named_where_its_forge_is_chosen() -> None:
+    options = {"giteaUrl": "http://code.example", "provider": "gitea"}
+    with pytest.raises(ChoiceError, match=r'^The option "giteaUrl" cannot'):
+        pick(options=options, env={"GITEA_URL": "https://code.example"})
+    assert pick(options={**options, "provider": "gitlab"}).forge == "gitlab"
+
+
+@pytest.mark.parametrize(
     ("forge", "variables"),
     [
         ("github", "GITHUB_TOKEN or GH_TOKEN"),
@@ -126,7 +154,7 @@ def test_the_second_variable_of_github_counts_when_the_first_is_empty() -> None:
 )
 def test_a_missing_token_names_the_variable_and_the_choice(forge: str, variables: str) -> None:
     with pytest.raises(ChoiceError) as caught:
-        choose(read_options({"provider": forge}), {}, None)
+        choose(read_options({"provider": forge}), {}, NO_REMOTE)
     first, second = str(caught.value).split("\n")
     assert f"set {variables} in the environment" in first
     assert "passEnv" in first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -416,6 +417,20 @@ def test_a_forge_that_is_not_there_is_told(at: At) -> None:
     text = pilot.fails("issue_create", title="x")
     assert text.startswith("Gitea: POST http://127.0.0.1:1/api/v1/repos/o/r/issues: no connection")
     assert "look before" not in text
+    assert "giteaUrl" not in text
+
+
+def test_where_a_forge_is_can_be_set_when_nothing_is_at_the_usual_place(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pilot = at("gitea")
+    del pilot.options["giteaUrl"]
+    # Whatever is at this machine's port 3000, the request does not get there.
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: [])
+    lines = pilot.fails("issues_list").split("\n")
+    assert lines[0].startswith("Gitea: GET http://localhost:3000/api/v1/repos/o/r/issues: no conn")
+    assert lines[1].startswith('Set the option "giteaUrl" or the variable GITEA_URL if it is')
+    assert lines[2].startswith("Gitea at http://localhost:3000/api/v1, because ")
 
 
 def test_a_next_page_is_known_by_either_header(at: At) -> None:

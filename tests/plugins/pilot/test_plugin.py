@@ -24,6 +24,8 @@ def test_there_are_four_tools_in_order_and_no_hooks() -> None:
         assert driver.manifest["id"] == "pilot"
         assert driver.manifest["hooks"] == []
         assert [tool["name"] for tool in driver.manifest["tools"]] == TOOLS
+        categories = [tool.get("permission") for tool in driver.manifest["tools"]]
+        assert categories == ["read", None, None, None]
         assert driver.manifest["protocol"]["cancel"] is True
 
 
@@ -92,8 +94,8 @@ def test_the_remote_of_the_calls_folder_chooses_the_forge(
 
 def test_a_process_answers_and_can_be_cancelled_while_it_waits(at: At) -> None:
     plugin = at("github")
-    plugin.server.failures.append(type(plugin.server).failure(429, None, {"Retry-After": "20"}))
-    options = {**plugin.options, "tries": 3}
+    plugin.server.failures.append(type(plugin.server).failure(429, None, {"Retry-After": "300"}))
+    options = {**plugin.options, "tries": 3, "timeoutSeconds": 600}
     with PLUGIN.started() as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyhost_plugins.pilot.remote import Remote, parse_remote, read_remote
+from tinyhost_plugins.pilot.remote import NO_REMOTE, Remote, parse_remote, read_remote
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_git_is_asked_for_the_remote_of_a_folder(clone: Callable[[str], Path]) -
     folder = clone("git@github.com:o/r.git")
     (folder / "inner").mkdir()
     assert read_remote(str(folder / "inner"), "origin") == Remote("github.com", "o", "r")
-    assert read_remote(str(folder), "upstream") is None
+    assert read_remote(str(folder), "upstream") == NO_REMOTE
 
 
 def test_what_git_puts_in_place_of_a_url_counts(clone: Callable[[str], Path]) -> None:
@@ -86,11 +86,17 @@ def test_what_git_puts_in_place_of_a_url_counts(clone: Callable[[str], Path]) ->
     assert read_remote(str(folder), "origin") == Remote("github.com", "o", "r")
 
 
-def test_no_remote_is_found_without_a_repository_or_without_git(
+def test_why_there_is_no_remote_is_told(
     tmp_path: Path, clone: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert read_remote(str(tmp_path), "origin") is None
-    assert read_remote(str(tmp_path / "missing"), "origin") is None
-    folder = clone("https://github.com/o/r")
+    assert read_remote(str(tmp_path), "origin") == NO_REMOTE
+    missing = read_remote(str(tmp_path / "missing"), "origin")
+    assert str(missing).startswith("git cannot read the remote here (fatal: cannot change to ")
+    assert read_remote("a\0b", "origin") == "git cannot be started here (embedded null byte)"
+    folder = clone("../elsewhere/r")
+    assert read_remote(str(folder), "origin") == "the git remote here is not at a host"
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    refused = read_remote(str(folder), "origin")
+    assert "git cannot read the remote here (fatal: detected dubious ownership" in str(refused)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert read_remote(str(folder), "origin") is None
+    assert read_remote(str(folder), "origin") == "there is no git on PATH to read the remote with"
