@@ -16,45 +16,22 @@ _NAME = re.compile(
     r"(?P<sep>=>|:=|={1,3}|:(?!:)|\?=|\+=)(?P<gap>[ \t]{0,20})"
 )
 _FLAG = re.compile(r"(?<![^\s\"'\[,(])--?(?P<name>[A-Za-z][\w\-]{1,64}+)[ \t]{1,4}(?=[^\s\-])")
-_ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.\-:]{0,64}+)>(?P<value>[^<>\r\n]{1,4096}+)</")
-_PAIR = re.compile(
-    r"(?:key|name)[ \t]?=[ \t]?(?P<quote>[\"'])(?P<name>[\w.\-:]{1,128}+)(?P=quote)[ \t]{1,8}"
-    r"value[ \t]?=[ \t]?(?P=quote)(?P<value>[^\"'\r\n]{1,4096}+)(?P=quote)",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(
     r"\b(?:(?P<key>(?:api|access|secret) key)|(?P<word>token|secret)|pass(?:word|phrase))"
-    r"(?: (?:is|was|set to|changed to):?|(?<=[ey]):|(?<=with password)) "
+    r"(?:(?: for [\w.@\-]{1,64})? (?:is|was|set to|changed to):?| for [\w.@\-]{1,64}:|(?<=[ey]):"
+    r"|(?<=with password)) "
     r"(?P<value>[^\s\"'`,;\[\](){}]{4,512}+)",
     re.IGNORECASE,
-)
-_PLACED = re.compile(
-    r"(?<!\S)(?:-u(?P<gap>[ =]?)|--user[ =])[\"']?(?P<who>[\w.@\-]{1,64}+):(?P<user>[^\s\"'$]{1,256}+)"
-    r"|(?<!\S)sshpass -p ?[\"']?(?P<ssh>[^\s\"'$]{1,256}+)"
-    r"|^[ \t]{0,8}(?:requirepass|masterauth)[ \t]{1,8}[\"']?(?P<redis>[^\s\"'$]{1,256}+)"
-    r"|(?i:\b(?:identified by|with (?:encrypted )?password|set password) '(?P<sql>[^'\r\n]{1,256}+))"
-    r"|(?<!\S)login \S{1,128}+\s{1,40}password (?P<netrc>\S{1,256}+)",
-    re.MULTILINE,
 )
 _DOCKERFILE = re.compile(
     r"^[ \t]{0,20}(?:ENV|ARG|setx)[ \t]{1,8}(?P<name>[\w.\-]{1,128}+)[ \t]{1,8}[\"']?"
     r"(?P<value>[^\s\"'=][^\s\"']{0,4096}+)",
     re.MULTILINE,
 )
-_COMMAND = re.compile(
-    r"\b(?:(?:mysql|mariadb)[\w\-]{0,20} [^\r\n|;&]{0,200}?(?<!\S)-p(?=\S)"
-    r"|redis-cli [^\r\n|;&]{0,200}?(?<!\S)-a[ ]+|ldap\w{1,20} [^\r\n|;&]{0,200}?(?<!\S)-w[ ]+"
-    r"|7?zip [^\r\n|;&]{0,200}?(?<!\S)-P[ ]+"
-    r"|(?:docker|podman|oc|az|skopeo|buildah|helm registry) login [^\r\n|;&]{0,200}?(?<!\S)-p[ ]+)"
-    r"[\"']?(?P<value>[^\s\"'$]{3,256}+)"
-)
 _PASSED = re.compile(
     r"(?P<open>[\"'])(?P<name>[\w.\-]{1,128}+)(?P=open),[ \t]{0,8}"
     r"(?P<quote>[\"'])(?P<value>[^\"'\r\n]{4,4096}+)(?P=quote)"
 )
-# Where "-u a:b" is said of a user and a group.
-_RUNS = re.compile(r"\b(?:docker|podman|nerdctl|buildah|crictl|ps|chroot|setpriv|exec) ")
-_BEFORE = 400  # characters of a line that are looked at
 # Functions around a text that is written out.
 _WRAPPER = re.compile(r"(?:\[\](?:byte|rune)|SecretStr|SecretBytes|(?:new )?String|string|Some)\(")
 _OPENING = re.compile(r"[rRbBuU]{0,2}(?P<quote>\\{0,6}[\"'`])")
@@ -67,10 +44,16 @@ _IN_QUOTES = {
 _BARE = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]\\]|&(?!&|[\w.\-%]{0,64}+=)){1,4096}+")
 _SOLID = re.compile(r"\S{1,4096}+")
 _REST_OF_LINE = re.compile(r"[^\r\n]{1,4096}+")
+_TAG = re.compile(r"(?:(?:!!str|!unsafe|&[\w\-]{1,60})[ ]{1,4})+")  # of YAML
 _ANNOTATION = re.compile(r"[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]{0,4}=[ \t]{0,4}(?=[\"'rbf])")
+_BELOW = re.compile(
+    r"[ \t]*\r?\n[ ]{1,60}[\"']?(?P<value>[^\s:#\"'(){}\[\],;\-][^\s:\"'(){}\[\],;]{3,4096}+)[\"']?[ \t]*\r?$",
+    re.MULTILINE,
+)
 _BLOCK = re.compile(r"[|>][+\-\d]{0,2}[ \t]*\r?\n")
-# What may stand before a name in a line that is nothing but an assignment.
+# What may stand before a name in a line that is nothing but an assignment, after the number of the line.
 _LINE_BEGIN = re.compile(
+    r"(?:[ \t]{0,12}\d{1,7}(?:\t|→|[ ]{0,4}[|│] ?)|(?:[^\s:]{1,60}?[:\-])?\d{1,7}[:\-])?"
     r"[ \t]*(?:[-+#>$][ \t]+)*(?:(?:export|set|setx|ENV|ARG|env|declare -x|-e|--env|const|SET)[ \t]+)?"
 )
 
@@ -92,11 +75,10 @@ def find(text: str, more: frozenset[str]) -> Iterator[Span]:
             yield span
     if "-" in text:
         yield from _flags(text, more)
-    for expression in (_ELEMENT, _PAIR, _DOCKERFILE):
-        for found in expression.finditer(text):
-            kind = kind_of(found["name"], more)
-            if kind is not None and values.quoted(found["value"], kind, found["name"]):
-                yield Span(*found.span("value"), kind.label, NAMED)
+    for found in _DOCKERFILE.finditer(text):
+        kind = kind_of(found["name"], more)
+        if kind is not None and values.quoted(found["value"], kind, found["name"]):
+            yield Span(*found.span("value"), kind.label, NAMED)
     for found in _PASSED.finditer(text):
         kind = kind_of(found["name"], more)
         if kind is not None and values.loose(found["value"], kind, found["name"]):
@@ -118,28 +100,6 @@ def _sentences(text: str) -> Iterator[Span]:
         kind = _API_KEY if found["key"] else _TOKEN if found["word"] else _PASSWORD
         if values.loose(value, kind, ""):
             yield Span(start, start + len(value), kind.label, NAMED)
-    for found in _COMMAND.finditer(text):
-        if values.loose(found["value"], _PASSWORD, ""):
-            yield Span(*found.span("value"), "password", NAMED)
-    for found in _PLACED.finditer(text):
-        assert found.lastgroup is not None
-        if found["who"] and not _is_login(text, found):
-            continue
-        if values.whole(found[found.lastgroup], _PASSWORD, ""):
-            yield Span(*found.span(found.lastgroup), "password", NAMED)
-
-
-def _is_login(text: str, found: re.Match[str]) -> bool:
-    """Whether "-u a:b" says how to log in, and not as whom something runs, as in containers."""
-    first = max(found.start() - _BEFORE, 0)
-    before = text[max(first, text.rfind("\n", first, found.start()) + 1) : found.start()]
-    if "curl" in before:
-        return True
-    who, group = found["who"], found["user"].rstrip("\\,;)")
-    # Without a blank it may be another option, such as -url:x.
-    return not (
-        found["gap"] == "" or who == group or (who + group).isdigit() or _RUNS.search(before)
-    )
 
 
 def _flags(text: str, more: frozenset[str]) -> Iterator[Span]:
@@ -161,6 +121,8 @@ def _value(text: str, found: re.Match[str], kind: Kind) -> Iterator[Span]:
     start, name = found.end(), found["name"]
     if found["sep"] == ":" and (annotation := _ANNOTATION.match(text, start)):
         start = annotation.end()
+    if found["sep"] == ":" and (tag := _TAG.match(text, start)):
+        start = tag.end()
     if wrapper := _WRAPPER.match(text, start):
         start = wrapper.end()
     opening = _OPENING.match(text, start)
@@ -168,6 +130,14 @@ def _value(text: str, found: re.Match[str], kind: Kind) -> Iterator[Span]:
         yield from _quoted(text, opening, kind, name)
     elif _BLOCK.match(text, start):
         yield from _block(text, found, kind)
+    elif (
+        found["sep"] == ":"
+        and (below := _BELOW.match(text, start))
+        and _begins_line(text, found.start())
+    ):
+        # What else stands below a name is a mapping, or a list.
+        if values.quoted(below["value"], kind._replace(level=RANDOM), name):
+            yield Span(*below.span("value"), kind.label, NAMED)
     else:
         yield from _bare(text, found, start, kind)
 

@@ -19,10 +19,18 @@ _BODY = re.compile(
 _LINE_OF_KEY = re.compile(r"[ \t>|]{0,40}[A-Za-z0-9+/=]{16,200}[ \t\r]{0,8}")
 # A host that shortens outputs says so in the middle.
 _CUT = re.compile(r"left out|truncated|omitted")
+# As PuTTY keeps keys.
+_PUTTY = re.compile(
+    r"Private-Lines: \d{1,4}\r?\n(?P<key>(?:[A-Za-z0-9+/=]{1,100}\r?(?:\n|\Z)){1,200})"
+)
 _LONGEST = 32 * 1024  # characters from BEGIN to END
 
 
 def find(text: str) -> Iterator[Span]:
+    if "Private-Lines" in text:
+        for found in _PUTTY.finditer(text):
+            key = found["key"].rstrip()
+            yield Span(found.start("key"), found.start("key") + len(key), LABEL, SHAPED)
     if "PRIVATE KEY" not in text:
         return
     begin: re.Match[str] | None = None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from . import manifests, values
+from . import blocks, headers, manifests, values
 from .names import ANY, Kind, kind_of
 from .spans import NAMED, PLACED, Span, marker
 
@@ -17,9 +17,12 @@ _BEGIN = re.compile(r"^[ \t]{0,200}(?=[\[{])", re.MULTILINE)
 _TOKEN = re.compile(
     r"\"(?P<string>[^\"\\]*+(?:\\.[^\"\\]*+)*+)\"|[{}\[\],:]|[^\s\"{}\[\],:]++", re.DOTALL
 )
+# After what looks like a document: the next member of an object whose beginning is missing.
+_NEXT_MEMBER = re.compile(r"\s{0,200},\s{0,200}\"[^\"\r\n]{0,253}\"\s{0,8}:")
 _LONG_NUMBER = re.compile(r"-?\d{4,}")
 _NAME_KEYS = ("name", "key", "Name", "Key")
 _VALUE_KEYS = ("value", "Value", "values", "Values", "stringValue")
+_KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))  # of a JSON Web Key, RFC 7518
 _DATA_KEYS = ("data", "stringData")
 
 
@@ -72,7 +75,8 @@ def documents(text: str) -> Iterator[tuple[int, int]]:
             spare -= error.pos - start
         except RecursionError:
             spare -= len(text)
-        if end and not text[end : end + 200].split("\n", 1)[0].strip(" \t\r,;"):
+        rest_of_line = text[end : end + 200].split("\n", 1)[0].strip(" \t\r,;")
+        if end and not rest_of_line and not _NEXT_MEMBER.match(text, end):
             yield start, end
         at = max(end, start + 1)
 
@@ -121,7 +125,7 @@ def _read(text: str, start: int, end: int) -> tuple[_Branch, list[_Leaf]]:
             branches.pop()
         elif token == ":":  # noqa: S105
             _, key = top.members.pop()
-            top.key = key.text if isinstance(key, _Leaf) else ""
+            top.key = _unescaped(key.text) if isinstance(key, _Leaf) else ""
         elif token == ",":  # noqa: S105
             top.key = ""
         else:
@@ -137,8 +141,12 @@ def _leaf(found: re.Match[str]) -> _Leaf:
     return _Leaf(*found.span(group), found[group], group == "string")
 
 
+def _unescaped(text: str) -> str:
+    return str(json.loads(f'"{text}"')) if "\\" in text else text
+
+
 def _decoded(leaf: _Leaf, inner: Callable[[str], str]) -> Iterator[Span]:
-    before: str = json.loads(f'"{leaf.text}"')
+    before = _unescaped(leaf.text)
     after = inner(before)
     if after == before:
         return
@@ -156,6 +164,7 @@ def _named(root: _Branch, more: frozenset[str]) -> Iterator[Span]:
         branch = place.branch
         what = branch.text_of(("kind",)) if branch.is_object else ""
         is_secret = what == "Secret" or place.in_list
+        is_key = branch.is_object and branch.text_of(("kty",)) != ""
         paired = branch.text_of(_NAME_KEYS) if branch.is_object else ""
         for key, member in branch.members:
             kind, name = place.kind, place.name
@@ -165,6 +174,8 @@ def _named(root: _Branch, more: frozenset[str]) -> Iterator[Span]:
             if isinstance(member, _Branch):
                 in_list = what == "SecretList" or (place.in_list and not branch.is_object)
                 places.append(_Place(member, kind, name, in_list, in_data))
+            elif is_key and key in _KEY_PARTS and member.is_string:
+                yield Span(member.start, member.end, blocks.LABEL, PLACED)
             elif in_data and member.is_string and member.text:
                 yield Span(member.start, member.end, manifests.LABEL, PLACED)
             elif kind is not None:
@@ -173,17 +184,30 @@ def _named(root: _Branch, more: frozenset[str]) -> Iterator[Span]:
 
 def _kind(key: str, paired: str, place: _Place, more: frozenset[str]) -> tuple[Kind | None, str]:
     """What the member `key` of an object is: by its own name, or by that which it belongs to."""
-    if key not in _VALUE_KEYS:
-        return kind_of(key, more), key
-    if paired:
-        return kind_of(paired, more), paired
-    return place.kind, place.name
+    name = paired if key in _VALUE_KEYS else key
+    if not name:
+        return place.kind, place.name
+    kind = headers.kind_of(name) or kind_of(name, more)
+    if kind is None and place.kind is not None and place.kind.label == "cookie":
+        # Each of many cookies is one, whatever its name.
+        return place.kind, "cookies"
+    return kind, name
 
 
 def _judged(leaf: _Leaf, kind: Kind, name: str) -> Iterator[Span]:
     if leaf.is_string:
-        text = json.loads(f'"{leaf.text}"') if "\\" in leaf.text else leaf.text
-        if values.quoted(text, kind, name):
+        if kind.label in headers.LABELS:
+            yield from _header(leaf, kind, name)
+        elif values.quoted(_unescaped(leaf.text), kind, name):
             yield Span(leaf.start, leaf.end, kind.label, NAMED)
     elif kind.level == ANY and _LONG_NUMBER.fullmatch(leaf.text):
         yield Span(leaf.start, leaf.end, kind.label, NAMED, f'"{marker(kind.label)}"')
+
+
+def _header(leaf: _Leaf, kind: Kind, name: str) -> Iterator[Span]:
+    text = _unescaped(leaf.text)
+    place = headers.in_value(name, text)
+    if place is not None and text == leaf.text:
+        yield Span(leaf.start + place[0], leaf.start + place[1], kind.label, PLACED)
+    elif place is not None:
+        yield Span(leaf.start, leaf.end, kind.label, PLACED)

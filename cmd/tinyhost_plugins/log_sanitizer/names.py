@@ -32,6 +32,8 @@ _PASSWORD = frozenset(
         "sshpass",
         "dbpass",
         "userpass",
+        "storepass",
+        "keypass",
     )
 )
 # Run on without a break, as in PGPASSWORD.
@@ -51,7 +53,7 @@ _OTHERS_NAMED = """
 _OTHER_TOKENS = frozenset(_OTHERS_NAMED.split())
 _KEYS_NAMED = """
     secret private encryption decryption signing master aes hmac cipher access auth account storage
-    shared webhook admin deploy client license rsa service consumer app subscription session jwt
+    shared webhook admin deploy client license rsa service consumer app subscription session jwt functions
 """
 _KEY_OF = {
     "api": Kind("api-key", SOLID),

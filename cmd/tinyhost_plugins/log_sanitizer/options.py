@@ -12,9 +12,9 @@ NOTE, IGNORE, DENY, MASK = "note", "ignore", "deny", "mask"
 ARGS = (NOTE, IGNORE, DENY, MASK)
 
 _OPTIONS = ("allow", "args", "maxCharacters", "names", "skipTools")
-# The least, the default and the most. A host gives a hook some seconds; reading this much takes
-# a fraction of one, whatever the text is.
-_RANGES = {"maxCharacters": (1024, 256 * 1024, 2 * 1024 * 1024)}
+# The least, the default and the most. A host gives a hook some seconds, and passes an output on when it
+# gets no answer: the most takes half a second, and less than three with a text made to be slow.
+_RANGES = {"maxCharacters": (1024, 256 * 1024, 512 * 1024)}
 
 
 class Options:
@@ -51,7 +51,7 @@ def read_options(options: "Mapping[str, Any]") -> Options:
     return Options(
         allow=allow,
         args=NOTE if args is None else one_of("args", args, ARGS),
-        names=frozenset(name.lower().strip("-_.$@") for name in texts(options, "names")),
+        names=frozenset(name.lower().strip("-_.$@") for name in texts(options, "names")) - {""},
         skip_tools=frozenset(texts(options, "skipTools")),
         max_characters=number(options, "maxCharacters", _RANGES),
     )

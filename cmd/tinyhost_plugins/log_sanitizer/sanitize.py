@@ -10,7 +10,22 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from . import assignments, blocks, headers, jsontext, manifests, names, shapes, spans, urls, vendors
+from . import (
+    assignments,
+    blocks,
+    commands,
+    cut_manifests,
+    headers,
+    jsontext,
+    manifests,
+    margins,
+    markup,
+    names,
+    shapes,
+    spans,
+    urls,
+    vendors,
+)
 from .spans import Span
 
 # JSON in a string of JSON in a string of JSON: what lies deeper is read as plain text.
@@ -54,17 +69,23 @@ def _sanitize(text: str, rules: Rules, depth: int) -> Sanitized:
         inside.update(result.counts)
         return result.text
 
+    whole = text
+    # All places are those in the text alone, until they are put back at the end.
+    text, steps = margins.plain(whole)
     found = sorted(_find(text, rules))
     places = jsontext.documents(text) if depth < _DEEPEST else ()
     kept: list[Span] = []
-    at, starts = 0, [span.start for span in found]
+    at, done, starts = 0, 0, [span.start for span in found]
     for place in places:
         first, last = (bisect_left(starts, edge) for edge in place)
         kept += (span._replace(end=min(span.end, place[0])) for span in found[at:first])
+        kept += cut_manifests.find(text, done, place[0])
         kept += jsontext.mask(text, place, found[first:last], inner, rules.names)
-        at = last
+        at, done = last, place[1]
     kept += found[at:]
-    result, counts = spans.replace(text, spans.merge(text, kept, rules.allow))
+    kept += cut_manifests.find(text, done, len(text))
+    merged = spans.merge(text, kept, rules.allow)
+    result, counts = spans.replace(whole, [margins.back(span, steps) for span in merged])
     return Sanitized(result, counts + inside)
 
 
@@ -76,3 +97,5 @@ def _find(text: str, rules: Rules) -> Iterator[Span]:
     yield from urls.find(text)
     yield from manifests.find(text, rules.names)
     yield from assignments.find(text, rules.names)
+    yield from commands.find(text, rules.names)
+    yield from markup.find(text, rules.names)

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from .spans import SHAPED, Span
 
 _SHAPES = {
-    "openai-key": r"sk-(?=[\w\-]{0,200}[0-9A-Z])[\w\-]{20,300}+",
-    "github-token": r"github_pat_\w{20,300}+",
-    "openshift-token": r"sha256~[\w\-]{20,300}+",
+    "openai-key": r"sk-(?=[\w\-]{0,200}[0-9A-Z]|[a-z]{20})[\w\-]{20,300}+",
+    "github-token": r"github_pat_\w{10,300}+",
+    "openshift-token": r"sha256~[\w\-]{10,300}+",
     "slack-token": r"(?:xox[a-z]|xapp)-[0-9A-Za-z\-.%]{10,400}+",
     "google-key": r"AIza[\w\-]{30,60}+",
     "google-token": r"ya29\.[\w\-.]{20,2000}+",
@@ -31,7 +31,7 @@ _SHAPES = {
     "square-key": r"sq0(?:atp|csp)-[\w\-]{20,60}+",
     "databricks-token": r"dapi[0-9a-f]{32}(?:-\d)?+",
     "gitlab-token": (r"gl(?:pat|dt|rt|ft|soat|cbt|ptt|imt|agent|oas|ffct|wt)-[\w\-.]{20,1100}+"),
-    "jwt": r"eyJ[\w\-]{8,8000}+\.[\w\-]{8,16000}+(?:\.[\w\-]{0,4000}+){0,3}",
+    "jwt": r"eyJ[\w\-]{8,8000}+\.(?:[\w\-]{8,16000}+|[\w\-]{2,7}+(?=\.[\w\-]{8}))(?:\.[\w\-]{0,4000}+){0,3}",
     "password-hash": (
         r"(?:(?:\$(?:2[abxy]?|5|6|7|y|gy)\$|\$argon2(?:id|i|d)\$)[\w$./=,+\-]{30,400}+"
         r"|\$(?:1|apr1)\$[\w./]{1,8}+\$[\w./]{22}(?![\w./$]))"
@@ -39,10 +39,44 @@ _SHAPES = {
 }
 # A token does not begin inside a word.
 _SHAPE = re.compile(
-    "|".join(
-        f"(?P<{label.replace('-', '_')}>(?<![0-9A-Za-z]){form})" for label, form in _SHAPES.items()
-    )
+    "(?<![0-9A-Za-z])(?:"
+    + "|".join(f"(?P<{label.replace('-', '_')}>{form})" for label, form in _SHAPES.items())
+    + ")"
 )
+# Of services whose tokens are rarer: each beginning, and what follows it.
+_SERVICES = {
+    "xai-": r"[0-9A-Za-z]{60,120}+",
+    "gsk_": r"[0-9A-Za-z]{40,80}+",
+    "r8_": r"[0-9A-Za-z]{37,60}+",
+    "pplx-": r"[0-9A-Za-z]{40,80}+",
+    "lin_api_": r"[0-9A-Za-z]{40,60}+",
+    "glsa_": r"[0-9A-Za-z]{32}_[0-9a-f]{8}",
+    "glc_": r"[0-9A-Za-z+/=]{32,400}+",
+    "NRAK-": r"[0-9A-Z]{27}",
+    "PMAK-": r"[0-9a-f]{24}-[0-9a-f]{34}",
+    "figd_": r"[\w\-]{40,60}+",
+    "ntn_": r"[0-9A-Za-z]{40,60}+",
+    "sbp_": r"[0-9a-f]{40}",
+    "pscale_": r"(?:tkn|pw|oauth)_[\w\-.=]{32,64}+",
+    "dp.": r"(?:pt|st|ct|sa|scim|audit)\.[0-9A-Za-z.\-]{40,80}+",
+    "rubygems_": r"[0-9a-f]{48}",
+    "oy2": r"[0-9a-z]{43}(?!\w)",
+    "ATATT3": r"[\w\-=]{100,250}+",
+    "ATBB": r"[0-9A-Za-z]{32}(?!\w)",
+    "sntrys_": r"[0-9A-Za-z+/=_]{60,400}+",
+    "sntryu_": r"[0-9a-f]{64}",
+    "shippo_": r"(?:live|test)_[0-9a-f]{40}",
+    "tskey-": r"[a-z]{3,12}-[0-9A-Za-z\-]{20,80}+",
+    "ops_eyJ": r"[0-9A-Za-z+/=_\-]{60,2000}+",
+    "CCIPAT_": r"[0-9A-Za-z]{22}_[0-9a-f]{40}",
+}
+_SERVICE = re.compile(
+    "(?<![0-9A-Za-z])(?:"
+    + "|".join(f"{re.escape(beginning)}{rest}" for beginning, rest in _SERVICES.items())
+    + r"|[0-9A-Za-z]{14}\.atlasv1\.[\w\-]{60,80}+)"
+)
+_SERVICE_BEGINNINGS = (*_SERVICES, ".atlasv1.")
+SERVICE = "service-token"
 # Hardly any text has one of these, and finding a fixed word is much faster than the rest.
 _BEGINNINGS = (
     *("sk-", "sha256~", "xox", "xapp-", "AIza", "ya29.", "GOCSPX", "npm_", "pypi-", "hf_"),
@@ -51,12 +85,14 @@ _BEGINNINGS = (
 )
 _LABELS = {label.replace("-", "_"): label for label in _SHAPES}
 
-LABELS = tuple(_SHAPES)
+LABELS = (*_SHAPES, SERVICE)
 
 
 def find(text: str) -> Iterator[Span]:
-    if not any(beginning in text for beginning in _BEGINNINGS):
-        return
-    for found in _SHAPE.finditer(text):
-        assert found.lastgroup is not None
-        yield Span(found.start(), found.end(), _LABELS[found.lastgroup], SHAPED)
+    if any(beginning in text for beginning in _BEGINNINGS):
+        for found in _SHAPE.finditer(text):
+            assert found.lastgroup is not None
+            yield Span(found.start(), found.end(), _LABELS[found.lastgroup], SHAPED)
+    if any(beginning in text for beginning in _SERVICE_BEGINNINGS):
+        for found in _SERVICE.finditer(text):
+            yield Span(found.start(), found.end(), SERVICE, SHAPED)

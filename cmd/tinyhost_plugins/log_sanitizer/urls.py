@@ -12,11 +12,14 @@ LABELS = ("url-password", "signature")
 
 _WINDOW = 1024  # characters from the beginning of an address to the end of its password
 _CREDENTIALS = re.compile(
-    r"://(?P<user>[^\s/@:?#\[\]\"'<>`\\]{0,256}+):(?P<rest>[^\s\"'<>`\\]{1,1024}+)"
+    r"://(?P<user>[^\s/:?#\[\]\"'<>`\\]{0,256}+):(?P<rest>[^\s\"'<>`\\]{1,1024}+)"
 )
 # Some take a token in the place of the user and no password.
 _TOKEN = re.compile(r"://(?P<token>[\w\-]{20,256}+)@[\w\[]")
 _PORT = re.compile(r"\d{1,5}(?![^/?#,;)\]}])")
+# Where a variable or a placeholder stands for a password.
+_STAND_IN = re.compile(r"\$[({A-Za-z_]|[{\[(]|%\(|%[A-Za-z_]+%|(?:%[sdvq]|\*+)$")
+_ORACLE = re.compile(r"jdbc:oracle:\w{1,16}:[\w$#]{1,64}/(?P<value>[^\s@\"'/]{1,256}+)@")
 _HOST = re.compile(r"[\w\[]")
 _SIGNATURE = re.compile(
     r"[?&;](?:sig|X-(?:Amz|Goog)-(?:Signature|Security-Token))=(?P<value>[\w\-.~+/%=]{16,4096}+)"
@@ -35,6 +38,9 @@ def find(text: str) -> Iterator[Span]:
         ):
             yield Span(*found.span("token"), "token", PLACED)
         at += 3
+    for found in _ORACLE.finditer(text):
+        if not _STAND_IN.match(found["value"]):
+            yield Span(*found.span("value"), "url-password", PLACED)
     for found in _SIGNATURE.finditer(text):
         yield Span(*found.span("value"), "signature", PLACED)
 
@@ -42,11 +48,15 @@ def find(text: str) -> Iterator[Span]:
 def _password_end(found: re.Match[str]) -> int:
     """Where the password ends; 0 when it is none, but a port and a path."""
     rest, start = found["rest"], found.start("rest")
-    if "@" not in rest or _PORT.match(rest) or rest[0] in "$*%{[(":
+    if "@" not in rest or _PORT.match(rest):
         return 0
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
-    # Some passwords hold a slash, although they should not.
-    end = (authority if "@" in authority else rest).rindex("@")
-    if not end or not _HOST.match(rest, end + 1):
+    if "@" not in authority:
+        # Some passwords hold a slash, although they should not; but git@host:a/b@c holds none.
+        if "@" in found["user"]:
+            return 0
+        authority = rest
+    end = authority.rindex("@")
+    if not end or not _HOST.match(rest, end + 1) or _STAND_IN.match(rest[:end]):
         return 0
     return start + end

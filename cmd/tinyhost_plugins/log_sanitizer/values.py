@@ -41,6 +41,7 @@ _MEMBER = re.compile(
     r"|params|props|data|user|cfg|conf|app|state|form|body|event|input)(?:\.|->|\?\.|::)"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
@@ -109,6 +110,11 @@ def looks_random(value: str) -> bool:
     if _HEX.fullmatch(value):
         return True
     return not _is_identifier(value)
+
+
+def is_base64(value: str) -> bool:
+    """Whether a value is something in base64, as a whole."""
+    return len(value) >= 4 and _BASE64.fullmatch(value) is not None
 
 
 def _is_identifier(value: str) -> bool:

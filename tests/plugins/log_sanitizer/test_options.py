@@ -31,6 +31,8 @@ def test_all_options_are_taken() -> None:
     assert options.names == {"geheim"}
     assert options.skip_tools == {"vault"}
     assert options.max_characters == 4096
+    # A name of nothing but signs would be that of everything without letters.
+    assert read_options({"names": ["--", "Geheim"]}).names == {"geheim"}
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,7 @@ def test_all_options_are_taken() -> None:
         ({"args": "stop"}, '"args" has to be one of note, ignore, deny, mask'),
         ({"args": ["deny"]}, '"args" has to be one of'),
         ({"maxCharacters": 1}, '"maxCharacters" has to be a whole number from 1024'),
+        ({"maxCharacters": 524289}, '"maxCharacters" has to be a whole number from 1024 to 524288'),
         ({"maxCharacters": True}, '"maxCharacters" has to be a whole number'),
     ],
 )

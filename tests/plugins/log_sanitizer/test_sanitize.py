@@ -227,6 +227,11 @@ HOSTILE = (
         "mysql -p",
     ),
     *("docker login ", "--token ", "<password>", "$6$", "password is ", '{"password":"', "A_"),
+    *("1\ta\n2\tb\n", "a-1-", "\x1b]", "@@ -1 +1 @@\n+", "  kind: Secret\n kind: Secret\n"),
+    *("apiVersion: v1\ndata:\n a: Zm9v\n", '"apiVersion":"v1","data":{"a":"Zm9v",'),
+    *('},"kind":"Secret"', "    a: Zm9v\n  kind: Secret\n", "<key>password</key>", "password | "),
+    *("<password>\n", "curl -b ", "-u a:", "htpasswd -b a ", "Authorization: Digest a="),
+    *("password:\n  ", "password for bob", "Private-Lines: 1\nAAAA\n", "tskey-a", "[1,"),
     *('{"body":"{\\"password\\":\\"hunter2\\"}"}\n', '{"x":1}\npassword=hunter2\n', "SG.", "&"),
 )
 
