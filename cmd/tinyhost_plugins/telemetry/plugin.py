@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from .recorder import Recorder
 
-# Seconds that a tool waits for another process.
-_TOOL_WAIT = 2.0
+# Seconds that a tool waits for another process, to write what waits.
+_TOOL_WAIT = 0.5
 _QUERY = {
     "type": "object",
     "properties": {

@@ -13,7 +13,9 @@ DEFAULT_DAYS, MOST_ROWS = 7, 500
 # What a result takes at most unless the caller names a limit.
 MOST_CHARACTERS = 30_000
 _TOP, _LAST, _KNOWN = 10, 5, 20
-_WAIT = 5.0
+# Seconds for another process, and in all: calls of other tools wait meanwhile, as the plugin does one thing at a
+# time, and a host gives a hook some seconds.
+_WAIT, _MOST = 1.0, 4.0
 _WIDEST_NAME = 128
 
 _TOTALS = (
@@ -84,7 +86,7 @@ def _limit(value: object) -> int | None:
 
 def report(store: Store, retention_days: int) -> str:
     """Everything in numbers. Raises StoreError."""
-    with store.reading(_WAIT) as connection:
+    with store.reading(_WAIT, _MOST) as connection:
         [(sessions, calls, tools)] = connection.execute(_TOTALS).fetchall()
         top = connection.execute(_BY_TOOL, (_TOP,)).fetchall()
         last = connection.execute(_SESSIONS, (_LAST,)).fetchall()
@@ -99,6 +101,7 @@ def report(store: Store, retention_days: int) -> str:
         "",
         "Top 10 tools by call count:",
         *(_tool_line(*row) for row in top),
+        *([] if top else ["  none yet"]),
         *_rest(tools - len(top), "tool", "telemetry_query shows the calls"),
         "",
         "Last 5 sessions:",
@@ -114,7 +117,7 @@ def query(store: Store, wanted: Query) -> str:
     """The calls that fit, newest first. Raises StoreError."""
     since = int(time.time() * 1000 - wanted.days * 86_400_000)
     found = (since, wanted.tool, wanted.tool)
-    with store.reading(_WAIT) as connection:
+    with store.reading(_WAIT, _MOST) as connection:
         [(count,)] = connection.execute(f"SELECT count(*) {_FOUND}", found).fetchall()
         calls = connection.execute(_CALLS, (*found, wanted.limit or MOST_ROWS)).fetchall()
         others = [] if count else connection.execute(_TOOLS, (since, _KNOWN + 1)).fetchall()

@@ -25,6 +25,8 @@ _SCHEMA = (
 )
 _LARGEST_LEFT_WAL = 4 * 1024 * 1024
 _OPENING_PAUSE = 0.05
+_STEPS = 10_000  # of SQLite's machine between two looks at the clock, well below a millisecond
+_HEADER = b"SQLite format 3\0"
 _OF_THE_PATH = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 
@@ -47,10 +49,19 @@ class Store:
                 connection.execute(statement, values)
 
     @contextmanager
-    def reading(self, wait: float) -> Iterator[sqlite3.Connection]:
-        """A connection that sees one state of the file. Raises StoreError."""
+    def reading(self, wait: float, most: float | None = None) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one state of the file. Raises StoreError.
+
+        wait: seconds for another process. most: seconds until a statement is broken off, with all before it.
+        """
+        until = None if most is None else time.monotonic() + most
         with self._transaction("BEGIN", wait) as connection:
-            yield connection
+            if until is not None:
+                connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+            try:
+                yield connection
+            finally:
+                connection.set_progress_handler(None, 0)
 
     def close(self) -> None:
         """Let go of the file. May be called again, and the store be used again."""
@@ -103,6 +114,9 @@ def _make_private(path: str) -> None:
         mode = os.fstat(descriptor).st_mode
         if not stat.S_ISREG(mode):
             raise OSError("it is not a file")
+        # The mode of a file that somebody named by mistake stays what it is.
+        if os.read(descriptor, len(_HEADER)) not in (b"", _HEADER):
+            raise sqlite3.DatabaseError("file is not a database")
         if stat.S_IMODE(mode) != 0o600:
             os.fchmod(descriptor, 0o600)
     finally:
@@ -152,7 +166,10 @@ def _code(error: BaseException) -> int:
 
 def _explained(path: str, error: sqlite3.Error | OSError) -> str:
     reason = str(getattr(error, "strerror", None) or error)
-    if _is_busy(error):
+    if _code(error) == sqlite3.SQLITE_INTERRUPT:
+        reason = "it holds more calls than can be counted in time"
+        advice = 'lower the option "maxCalls", or ask telemetry_query for fewer days'
+    elif _is_busy(error):
         advice = "another program holds it; try again when that is done"
     elif _code(error) == sqlite3.SQLITE_FULL:
         advice = "make room on the disk"

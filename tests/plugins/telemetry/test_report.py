@@ -85,6 +85,11 @@ def test_what_the_report_leaves_out_is_said(store: Store) -> None:
     assert "\n  7 more sessions; telemetry_query shows their calls\n" in text
 
 
+def test_a_report_without_calls_says_so(store: Store) -> None:
+    store.write(changes.start("s", 0), 1)
+    assert "Top 10 tools by call count:\n  none yet\n\n" in report(store, 90)
+
+
 def test_tools_with_as_many_calls_are_in_the_order_of_their_names(store: Store) -> None:
     add(store, "s", "c", "a", "b", "d", "d")
     lines = report(store, 90).splitlines()

@@ -160,6 +160,35 @@ def fill_now(store: Store) -> None:
     store.write(changes.call("s", "t", "", 2, 3, True), 0)
 
 
+def test_a_question_that_takes_too_long_is_broken_off_and_the_next_one_is_answered(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.db"
+    endless = (
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    )
+    with closing(Store(str(path))) as store:
+        fill(store, "s")
+        with pytest.raises(StoreError) as caught, store.reading(1, most=0) as connection:
+            connection.execute(endless).fetchall()
+        assert str(caught.value) == (
+            f"database error: {path}: it holds more calls than can be counted in time;"
+            ' lower the option "maxCalls", or ask telemetry_query for fewer days'
+        )
+        assert count(store) == 1
+        fill(store, "t")
+
+
+def test_a_file_that_is_named_by_mistake_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("buy milk\n")
+    path.chmod(0o664)
+    with pytest.raises(StoreError, match="file is not a database; move the file away"):
+        fill(Store(str(path)), "s")
+    assert (mode(path), path.read_text()) == (0o664, "buy milk\n")
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
 def no_database(path: Path) -> None:
     path.write_text("This is no database, but long enough to be looked at.\n" * 9)
 
