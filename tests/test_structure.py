@@ -19,7 +19,7 @@ ROOMS = [
     ["opening"],
     ["host"],
     ["present", "captured"],
-    ["recorder", "attendance", "outcomes", "events", "stats"],
+    ["recorder", "attendance", "outcomes", "events", "stats", "missed"],
     [
         "dispatch",
         "asking",

@@ -273,6 +273,8 @@ def _merged_settings(forms: Sequence[tuple[PluginForm, str]]) -> PluginSettings:
             changes["max_line"] = form.max_line_bytes
         if form.on_guard_failure is not None:
             changes["on_guard_failure"] = form.on_guard_failure
+        if form.on_output_failure is not None:
+            changes["on_output_failure"] = form.on_output_failure
         if form.inherit_env is not None:
             changes["inherit_env"] = form.inherit_env
         changes.update(_launcher(form))

@@ -37,6 +37,7 @@ from tinyhost.config_values import (
     LINE_BYTES,
     MATCH,
     MODE,
+    OUTPUT_POLICY,
     PASS_ENV,
     PATTERNS,
     POLICY,
@@ -165,6 +166,11 @@ class PluginForm:
         POLICY,
         "What a failed permission hook of the plugin means: ask the person, deny the call,"
         " or skip the plugin. Default ask.",
+    )
+    on_output_failure: str | None = setting(
+        OUTPUT_POLICY,
+        "What a failed look of the plugin at a tool's output means: pass the output on as it is,"
+        " or withhold it. Default pass.",
     )
     limits: LimitsForm | None = setting(LIMITS, LimitsForm.__doc__ or "")
     sandbox: SandboxForm | bool | None = setting(

@@ -17,6 +17,7 @@ from tinyhost.jsonc import Node, plain
 
 DIALECTS = ("tinycode", "zuno", "bingo")
 FAILED_GUARD_POLICIES = ("ask", "deny", "skip")
+FAILED_OUTPUT_POLICIES = ("pass", "withhold")
 PERMISSION_MODES = ("standard", "strict")
 MAX_RULES = 1000  # of one list
 MIN_LINE_BYTES = 1024
@@ -138,6 +139,10 @@ def _read_line_bytes(node: Node, place: Place) -> int | None:
 
 def _read_policy(node: Node, place: Place) -> str | None:
     return one_of(FAILED_GUARD_POLICIES, node, place)
+
+
+def _read_output_policy(node: Node, place: Place) -> str | None:
+    return one_of(FAILED_OUTPUT_POLICIES, node, place)
 
 
 def _read_dialects(node: Node, place: Place) -> list[str] | None:
@@ -314,6 +319,7 @@ LINE_BYTES = Form(
     {"type": "integer", "minimum": MIN_LINE_BYTES, "maximum": MAX_LINE_BYTES}, _read_line_bytes
 )
 POLICY = Form({"enum": list(FAILED_GUARD_POLICIES)}, _read_policy)
+OUTPUT_POLICY = Form({"enum": list(FAILED_OUTPUT_POLICIES)}, _read_output_policy)
 COMPAT = Form({"type": "array", "items": {"enum": list(DIALECTS)}}, _read_dialects)
 PASS_ENV = Form(
     {"type": "array", "items": {"type": "string", "pattern": rf"^{_VARIABLE}\*?$"}}, _read_pass_env

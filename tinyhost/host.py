@@ -18,8 +18,6 @@ from typing import Any
 import attrs
 import trio
 
-from tinyhost_sdk import names
-
 from . import codec, ids, paths, spill
 from .asking import Asker, Consent, Headless, save_project_rule
 from .attendance import Attendance
@@ -28,7 +26,7 @@ from .captured import COMMAND_TOOL, run_captured
 from .config import Config
 from .config_values import Problem
 from .dispatch import AfterResult, BeforeResult, Dispatcher
-from .errors import CallDenied, InvalidCall, LoadError, TinyhostError, cut
+from .errors import CallDenied, InvalidCall
 from .hooks import (
     PermissionAsk,
     SessionEnd,
@@ -38,12 +36,12 @@ from .hooks import (
 )
 from .known_guards import KnownGuards
 from .manager import Loaded, Manager
-from .model import CallContext, PluginSpec, ToolResult, ToolSpec
+from .missed import Missed
+from .model import CallContext, PluginSettings, PluginSpec, ToolResult, ToolSpec
 from .outcomes import Caller, Command, Outcome, Session, Verdict
 from .permissions import (
     Action,
     Decision,
-    FailedGuard,
     Origin,
     Policy,
     ToolUse,
@@ -102,9 +100,12 @@ class Host:
         self._caller = Caller(origin, asker and recorded, environ)
         self._sessions: dict[str, Session] = {}
         self._attendance = Attendance(manager.with_hook, recorder.hook)
-        self._guards = KnownGuards(paths.state_dir(environ))
-        self._missing: dict[str, TinyhostError] = {}  # guards, and why they did not load
+        known = KnownGuards(paths.state_dir(environ))
+        self._missed = Missed(known, self._settings_for)
         manager.observers.append(self._observed)
+
+    def _settings_for(self, name: str) -> PluginSettings:
+        return self.config.settings_for(name)  # of the configuration as it is by then
 
     def _observed(self, event: str, plugin: Plugin, text: str) -> None:
         self._attendance.observed(event, plugin)
@@ -143,18 +144,15 @@ class Host:
     ) -> list[Loaded]:
         """Load the configuration's plugins, or those named; see Manager.load_all.
 
-        A guard that could not be loaded counts as a failed one until it is.
+        A guard that could not be loaded counts as a failed one until it is; so does a plugin
+        that was to look through outputs.
         """
         results = await self.manager.load_all(specs, on_done=on_done)
         for result in results:
             name = result.spec.name
             self.cleaner.learn(secrets_in(result.spec.options or {}))
             self.cleaner.learn(secrets_in(self.config.settings_for(name).env))
-            self._missing.pop(name, None)
-            if result.plugin is not None:
-                self._guards.remember(name, result.plugin.handles(names.PERMISSION_ASK))
-            elif name in self._guards and result.error is not None:
-                self._missing[name] = result.error
+            self._missed.note(result)
         return results
 
     def reconfigure(self, config: Config) -> None:
@@ -164,22 +162,20 @@ class Host:
         self.policy, _ = Policy.from_config(config)
 
     def expect(self, name: str) -> None:
-        """A plugin is away for a moment: if it is a guard, calls are not let through meanwhile."""
-        if name in self._guards:
-            self._missing[name] = LoadError(name, "restart", "it is being started anew")
+        """A plugin is away for a moment: meanwhile it counts as failed, where that matters."""
+        self._missed.expect(name)
 
     def dismiss(self, name: str) -> None:
         """A plugin is not wanted any more: that it is not there harms no call."""
-        self._missing.pop(name, None)
+        self._missed.dismiss(name)
 
     def packages(self) -> Sequence[Found]:
         """The packages that are installed, with what they hold; see Manager.packages."""
         return self.manager.packages()
 
-    def _missing_guards(self) -> Iterable[FailedGuard]:
-        for name, error in self._missing.items():
-            policy = self.config.settings_for(name).on_guard_failure
-            yield FailedGuard(name, policy, f"it could not be loaded: {cut(str(error), 500)}")
+    def misses(self, name: str) -> bool:
+        """Whether that is a plugin which could not be loaded, and calls bear the consequences."""
+        return name in self._missed
 
     # --- sessions
 
@@ -280,7 +276,7 @@ class Host:
     async def review(
         self, tool: str, args_text: str, output: str, is_error: bool, session: Session
     ) -> AfterResult:
-        """Let plugins see and change what a tool put out."""
+        """Let plugins see and change what a tool put out, or withhold it where one failed."""
         await self._attendance.greet(session.id)
         if self.manager.with_hook("tool.execute.after"):
             output = spill.fit(output, paths.state_dir(self.environ), tool)
@@ -293,6 +289,7 @@ class Host:
                 is_error=is_error,
             )
         )
+        result = self._missed.withhold(result)
         self._recorder.hook(session.id, result, tool=tool)
         late = self._attendance.take_contexts(session.id)
         return attrs.evolve(result, contexts=[*late, *result.contexts]) if late else result
@@ -425,7 +422,7 @@ class Host:
         decision = decide_call(
             self.policy.decide(use),
             asked,
-            [*self._missing_guards(), *failed_guards(asked, self.config.settings_for)],
+            [*self._missed.guards(), *failed_guards(asked, self.config.settings_for)],
             origin=caller.origin,
             mode=self.policy.mode,
             side_effects=use.side_effects,

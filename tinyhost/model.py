@@ -204,6 +204,7 @@ class PluginSettings:
     directory: str | None = None
     max_line: int = 10 * 1024 * 1024
     on_guard_failure: str = "ask"
+    on_output_failure: str = "pass"
     limits: Limits = attrs.field(factory=Limits)
     sandbox: Sandbox | None = None
     launch: Sequence[str] = ()
@@ -250,6 +251,8 @@ class ClientCallbacks:
     notice: tells the person something; gets a level ("info", "warn" or "error") and a text.
     service: calls a service of another plugin; gets its key, the method and the params, and
         returns the result. The manager has one of its own.
+    clients: MCP clients make calls here, and may be asked for what they offer. Servers that
+        are told but once what there is are then told of sampling and elicitation.
     """
 
     sampling: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
@@ -257,6 +260,7 @@ class ClientCallbacks:
     question: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
     notice: Callable[[str, str, str], None] | None = None
     service: Callable[[str, str, str, Any], Awaitable[Any]] | None = None
+    clients: bool = False
 
 
 @attrs.frozen

@@ -92,7 +92,8 @@ def test_settings_become_seconds_and_bytes() -> None:
         """{"plugins": ["a"], "settings": {"a": {
             "timeouts": {"handshake": "500ms", "hook": 2, "tool": "1m", "toolCap": "1h", "stop": "1s"},
             "env": {"A": "x"}, "passEnv": ["B", "C_*"], "directory": "/work",
-            "maxLineBytes": 4096, "onGuardFailure": "deny"}}}"""
+            "maxLineBytes": 4096, "onGuardFailure": "deny",
+            "onOutputFailure": "withhold"}}}"""
     )
     assert config.problems == ()
     assert config.specs[0].settings == PluginSettings(
@@ -102,6 +103,7 @@ def test_settings_become_seconds_and_bytes() -> None:
         directory="/work",
         max_line=4096,
         on_guard_failure="deny",
+        on_output_failure="withhold",
     )
 
 
@@ -145,6 +147,7 @@ def test_a_relative_directory_counts_from_the_file() -> None:
         ('{"maxLineBytes": 10}', "maxLineBytes"),
         ('{"onGuardFailure": "no"}', "onGuardFailure"),
         ('{"onGuardFailure": false}', "onGuardFailure"),
+        ('{"onOutputFailure": "deny"}', "onOutputFailure"),
     ],
 )
 def test_a_bad_setting_is_left_at_its_default(settings: str, key: str) -> None:

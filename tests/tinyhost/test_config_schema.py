@@ -37,6 +37,7 @@ GOOD = [
                 "directory": "~/x",
                 "maxLineBytes": 1024,
                 "onGuardFailure": "skip",
+                "onOutputFailure": "withhold",
             }
         }
     },
@@ -95,6 +96,7 @@ BAD = [
     {"settings": {"a": {"maxLineBytes": "1024"}}},
     {"settings": {"a": {"onGuardFailure": "no"}}},
     {"settings": {"a": {"onGuardFailure": False}}},
+    {"settings": {"a": {"onOutputFailure": "ask"}}},
     {"settings": {"a": {"launch": "ssh box"}}},
     {"settings": {"a": {"launch": None}}},
     {"settings": {"a": {"launch": ["ssh", 1]}}},
