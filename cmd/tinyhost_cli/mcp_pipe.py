@@ -24,18 +24,31 @@ def pipe_mcp(client: Client) -> int:
 def _copy(host: socket.socket) -> int:
     """Each side is read when what it said before has been taken by the other."""
     inputs: dict[int, int] = {0: host.fileno(), host.fileno(): 1}  # from where to where
+    poll = select.poll()
+    for source in inputs:
+        poll.register(source, select.POLLIN)
+    poll.register(1, 0)  # for nothing but that nobody reads it any more
     while True:
-        ready, _, _ = select.select(list(inputs), [], [])
-        for source in ready:
-            data = os.read(source, _CHUNK)
+        for source, _ in poll.poll():
+            if source == 1:
+                return 0
+            data = _read(source)
             if not data and source == 0:
                 # The answers to what was asked still come.
                 host.shutdown(socket.SHUT_WR)
                 del inputs[0]
+                poll.unregister(0)
             elif not data:
                 return 0 if 0 not in inputs else _gone()
             elif not _written(inputs[source], data):
                 return 0
+
+
+def _read(source: int) -> bytes:
+    try:
+        return os.read(source, _CHUNK)
+    except ConnectionResetError:  # a host that was killed
+        return b""
 
 
 def _written(target: int, data: bytes) -> bool:

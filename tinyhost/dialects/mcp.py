@@ -19,7 +19,15 @@ from .. import codec
 from ..errors import InvalidCall, PluginError, ToolNotFound, cut
 from ..model import CallContext, ClientCallbacks, Manifest, ToolResult, ToolSpec
 from .base import Conduct, Dialect, Link
-from .mcp_answers import ELICITATION, PING, SAMPLING, Answers, Refused, offered
+from .mcp_answers import (
+    ELICITATION,
+    PING,
+    SAMPLING,
+    Answers,
+    offered,
+    offered_in_handshake,
+)
+from .mcp_callers import Question, Refused, client_here
 from .mcp_content import tool_result
 from .mcp_offers import Prompts, Resources
 from .mcp_revisions import DISCOVER, INITIALIZE, Spoken, negotiate
@@ -84,7 +92,9 @@ class Mcp(Dialect):
 
     async def handshake(self, link: Link) -> Manifest:
         """Agree on a revision, and read the list of tools."""
-        spoken = await negotiate(link, offered(self._callbacks))
+        spoken = await negotiate(
+            link, offered(self._callbacks), offered_in_handshake(self._callbacks)
+        )
         talk = self._talk = Talk(link, spoken, self._answers(link))
         if not spoken.modern and spoken.offers("logging"):
             link.spawn(lambda: self._set_level(talk))
@@ -198,6 +208,7 @@ class Mcp(Dialect):
             timeout=timeouts.tool,
             cap=timeouts.tool_cap,
             on_progress=on_progress,
+            client=client_here.get(),
         )
         return tool_result(result)
 
@@ -223,8 +234,11 @@ class Mcp(Dialect):
             if type(id) in (int, str) and id in self._asked:
                 self._asked[id].cancel()
 
-    def requested(self, link: Link, message: wire.Request) -> bool:
-        """What a server may ask; modern ones never do it this way."""
+    def requested(self, link: Link, message: wire.Request, during: int | None = None) -> bool:
+        """What a server may ask; modern ones never do it this way.
+
+        during: the request that it belongs to, where the transport says so.
+        """
         if self._talk is not None and self._talk.spoken.modern:
             return False
         if message.method == PING:
@@ -234,26 +248,31 @@ class Mcp(Dialect):
             link.respond(wire.failure(message.id, names.INTERNAL_ERROR, reason))
         else:
             scope = self._asked[message.id] = trio.CancelScope()
-            link.spawn(lambda: self._respond(link, message, scope))
+            link.spawn(lambda: self._respond(link, message, during, scope))
         return True
 
-    async def _respond(self, link: Link, message: wire.Request, scope: trio.CancelScope) -> None:
+    async def _respond(
+        self, link: Link, message: wire.Request, during: int | None, scope: trio.CancelScope
+    ) -> None:
         frame = None
         async with trio.open_nursery() as nursery:
             if message.method in (SAMPLING, ELICITATION):
                 nursery.start_soon(self._keep_waiting)
             with scope:
-                frame = await self._answer(link, message)
+                frame = await self._answer(link, message, during)
             nursery.cancel_scope.cancel()
         # Before it is answered: the server may use the id again at once.
         self._asked.pop(message.id, None)
         if frame is not None:
             link.respond(frame)
 
-    async def _answer(self, link: Link, message: wire.Request) -> bytes:
-        answers = self._answers(link)
+    async def _answer(self, link: Link, message: wire.Request, during: int | None) -> bytes:
+        params = message.params if type(message.params) is dict else {}
+        question = Question(message.method, params)
+        asks = self._talk is not None and message.method in (SAMPLING, ELICITATION)
         try:
-            return wire.success(message.id, await answers.answer(message.method, message.params))
+            client = self._talk.callers.behind(during) if asks and self._talk else None
+            return wire.success(message.id, await self._answers(link).answer(question, client))
         except Refused as refused:
             return wire.failure(message.id, refused.code, refused.reason)
         except (TypeError, ValueError):

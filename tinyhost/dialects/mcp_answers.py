@@ -1,7 +1,8 @@
 """What an MCP server may ask its host: for roots, a sampled message, or the person's input.
 
-Roots are the project's directory. For the other two the host lends callbacks; without one
-the server is told that there is none.
+The client that made the call is asked where it offers that, and else the host's callbacks.
+Without either the server is told that there is no such thing. Roots are the project's
+directory, and for a server of 2026-07-28 those of the client that made the call.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from tinyhost_sdk import names
 
 from ..model import ClientCallbacks
+from .mcp_callers import Client, Question, Refused
 
 _log = logging.getLogger(__name__)
 
@@ -22,14 +24,11 @@ ROOTS = "roots/list"
 SAMPLING = "sampling/createMessage"
 ELICITATION = "elicitation/create"
 _ACTIONS = ("accept", "decline", "cancel")
-
-
-class Refused(Exception):
-    """A server's question that gets no answer: the JSON-RPC error `code`, and why."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        self.code, self.reason = code, reason
-        super().__init__(reason)
+_CAPABILITIES: Mapping[str, str] = {
+    ROOTS: "roots",
+    SAMPLING: "sampling",
+    ELICITATION: "elicitation",
+}
 
 
 class Answers:
@@ -40,9 +39,38 @@ class Answers:
         self._directory = directory
         self._callbacks = callbacks
 
-    async def answer(self, method: str, params: Any) -> Mapping[str, Any]:
-        """Answer a request of the server's. Raises Refused."""
-        asked = params if type(params) is dict else {}
+    async def answer(self, question: Question, client: Client | None) -> Mapping[str, Any]:
+        """Answer a request that the server sent. Raises Refused.
+
+        Such a server keeps the roots that it is told of for all its calls, so that those of one
+        client would be in force for another: it gets the project's directory.
+        """
+        if question.method != ROOTS and _offers(client, question.method):
+            assert client is not None
+            return (await client.ask(self._plugin, {"question": question}))["question"]  # type: ignore[no-any-return]
+        return await self._answer_here(question)
+
+    async def answer_all(
+        self, questions: Mapping[str, Question], client: Client | None
+    ) -> Mapping[str, Any]:
+        """Answer what a call came back with, by the same keys. Raises Refused.
+
+        What the client is asked it is asked at once.
+        """
+        for_client = {key: q for key, q in questions.items() if _offers(client, q.method)}
+        # First what takes no time, so that nobody is asked for nothing.
+        given = {
+            key: await self._answer_here(question)
+            for key, question in questions.items()
+            if key not in for_client
+        }
+        if for_client:
+            assert client is not None
+            given.update(await client.ask(self._plugin, for_client))
+        return given
+
+    async def _answer_here(self, question: Question) -> Mapping[str, Any]:
+        method, asked = question.method, question.params
         if method == PING:
             return {}
         if method == ROOTS:
@@ -52,6 +80,9 @@ class Answers:
             return await self._ask(method, asked)
         if method == ELICITATION and self._callbacks.elicitation is not None:
             return _elicited(await self._ask(method, asked), asked)
+        if method in _CAPABILITIES and self._callbacks.clients:
+            reason = f"whoever made the call does not offer {_CAPABILITIES[method]}"
+            raise Refused(names.METHOD_NOT_FOUND, reason)
         raise Refused(names.METHOD_NOT_FOUND, f"this host does not offer {method[:100]}")
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -66,13 +97,25 @@ class Answers:
         return given
 
 
+def _offers(client: Client | None, method: str) -> bool:
+    return client is not None and _CAPABILITIES.get(method) in client.offered
+
+
 def offered(callbacks: ClientCallbacks) -> dict[str, Any]:
-    """The capabilities that a server is told of."""
+    """The capabilities that a server is told of, for all its calls."""
     found: dict[str, Any] = {"roots": {}}
     if callbacks.sampling is not None:
         found["sampling"] = {}
     if callbacks.elicitation is not None:
         found["elicitation"] = {"form": {}, "url": {}}
+    return found
+
+
+def offered_in_handshake(callbacks: ClientCallbacks) -> dict[str, Any]:
+    """The same for a server that asks but once, before any client has made a call."""
+    found = offered(callbacks)
+    if callbacks.clients:
+        found.update(sampling={}, elicitation={"form": {}, "url": {}})
     return found
 
 

@@ -55,9 +55,13 @@ class Spoken:
         """Whether the server says when its list of that kind changes."""
         return self.offers(kind) and self.capabilities[kind].get("listChanged") is True
 
-    def meta(self) -> dict[str, Any]:
-        """What each request carries for the revision."""
-        return modern_meta(self.version, self.offered) if self.modern else {}
+    def meta(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What each request carries for the revision.
+
+        more: capabilities that are there for this request alone.
+        """
+        offered = {**self.offered, **(more or {})}
+        return modern_meta(self.version, offered) if self.modern else {}
 
 
 def client_info() -> dict[str, str]:
@@ -79,17 +83,20 @@ def modern_meta(version: str, offered: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def negotiate(link: Link, offered: Mapping[str, Any]) -> Spoken:
+async def negotiate(
+    link: Link, offered: Mapping[str, Any], in_handshake: Mapping[str, Any] | None = None
+) -> Spoken:
     """Find out what the server speaks, and make it ready for requests.
 
-    offered: this side's capabilities. Raises ValueError when there is no common revision,
+    offered: this side's capabilities. in_handshake: those for a server that is told of them
+    but once, where they are others. Raises ValueError when there is no common revision,
     and what the request of the handshake raises.
     """
     spoken = await _discover(link, MODERN[0], offered)
     if spoken is not None:
         return spoken
     try:
-        return await _initialize(link, offered)
+        return await _initialize(link, offered if in_handshake is None else in_handshake)
     except RemoteError as error:
         # A slow server that took the first question after all knows no handshake any more.
         versions = _named_versions(error)

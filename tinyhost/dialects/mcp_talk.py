@@ -9,9 +9,10 @@ from typing import Any
 import trio
 
 from .. import codec
-from ..errors import CallTimeout, cut
+from ..errors import CallTimeout, PluginError, cut
 from .base import Link
-from .mcp_answers import Answers, Refused
+from .mcp_answers import Answers
+from .mcp_callers import Callers, Client, Question, Refused
 from .mcp_revisions import Spoken
 
 CANCELLED = "notifications/cancelled"
@@ -30,6 +31,7 @@ class Talk:
     def __init__(self, link: Link, spoken: Spoken, answers: Answers) -> None:
         self.link = link
         self.spoken = spoken
+        self.callers = Callers(link.timeouts.tool)
         self._answers = answers
         self._tokens = itertools.count(1)
         self._calls: dict[int, int] = {}  # progress token -> request id
@@ -42,20 +44,22 @@ class Talk:
         timeout: float | None = None,
         cap: float = 0.0,
         on_progress: Callable[[str], None] | None = None,
+        client: Client | None = None,
     ) -> dict[str, Any]:
         """Send a request until it has a result that is no question, and return that.
 
         params: JSON text by key. timeout: of each sending, by default a tool call's.
+        client: whoever is asked what the server wants to know.
         """
         questions: Mapping[str, str] = {}
         for _ in range(_MAX_ROUNDS):
             sent = {**params, **questions}
-            result = await self._send(method, sent, timeout, cap, on_progress)
+            result = await self._send(method, sent, timeout, cap, on_progress, client)
             if not self.spoken.modern or result.get("resultType", "complete") == "complete":
                 return result
             if result["resultType"] != "input_required" or method not in _MAY_ASK:
                 raise ValueError(f"its result is of the unknown type {result['resultType']!r:.80}")
-            questions = await self._answer(result)
+            questions = await self._answer(result, client)
         raise ValueError(f"it asked for more input {_MAX_ROUNDS} times in a row")
 
     async def _send(
@@ -65,16 +69,20 @@ class Talk:
         timeout: float | None,
         cap: float,
         on_progress: Callable[[str], None] | None,
+        client: Client | None,
     ) -> dict[str, Any]:
         token, sent = next(self._tokens), []
-        meta = self.spoken.meta()
+        meta = self.spoken.meta(client.offered if client else {})
         if on_progress is not None or cap:
             meta["progressToken"] = token
 
         def on_sent(id: int) -> None:
             self._calls[token] = id
             sent.append(id)
+            if method in _MAY_ASK:
+                self.callers.began(id, client)
 
+        answered = False
         try:
             result = await self.link.request(
                 method,
@@ -84,12 +92,18 @@ class Talk:
                 on_progress=on_progress,
                 on_sent=on_sent,
             )
+            answered = True
         except CallTimeout as error:
             if error.sent and sent:
                 self.cancel(sent[0], "no answer in time")
             raise
+        except PluginError:
+            answered = True  # or it never will be
+            raise
         finally:
             self._calls.pop(token, None)
+            if sent and method in _MAY_ASK:
+                self.callers.ended(sent[0], answered=answered)
         if type(result) is not dict:
             raise ValueError("the result is not an object")
         return result
@@ -110,7 +124,7 @@ class Talk:
         for id in list(self._calls.values()):
             self.link.extend(id, text)
 
-    async def _answer(self, result: Mapping[str, Any]) -> dict[str, str]:
+    async def _answer(self, result: Mapping[str, Any], client: Client | None) -> dict[str, str]:
         """What the request is repeated with."""
         asked, state = result.get("inputRequests"), result.get("requestState")
         if asked is not None and type(asked) is not dict:
@@ -121,24 +135,20 @@ class Talk:
             raise ValueError("it asks for input, and says not what for")
         given = {} if state is None else {"requestState": codec.dumps(state)}
         if asked:
-            given["inputResponses"] = codec.dumps(await self._inputs(asked))
+            given["inputResponses"] = codec.dumps(await self._inputs(asked, client))
         else:
             await trio.sleep(_PAUSE)
         return given
 
-    async def _inputs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    async def _inputs(self, asked: Mapping[str, Any], client: Client | None) -> Mapping[str, Any]:
         if len(asked) > _MAX_INPUTS:
             raise ValueError(f"it asks {len(asked)} things at a time")
-        given = {}
-        for key, question in asked.items():
-            method = question.get("method") if type(question) is dict else None
-            if type(method) is not str:
-                raise ValueError(f"inputRequests.{key[:80]} has no method")
-            try:
-                given[key] = await self._answers.answer(method, question.get("params"))
-            except Refused as refused:
-                raise ValueError(f"it asks for {method[:80]}: {refused.reason}") from refused
-        return given
+        questions = {key: _question(key, value) for key, value in asked.items()}
+        try:
+            return await self._answers.answer_all(questions, client)
+        except Refused as refused:
+            methods = ", ".join(sorted({q.method[:80] for q in questions.values()}))
+            raise ValueError(f"it asks for {methods}: {refused.reason}") from refused
 
     async def entries(self, method: str, key: str) -> list[Any]:
         """All of a list that comes in pages. One without end is cut, and that is logged."""
@@ -164,6 +174,14 @@ class Talk:
             seen.add(cursor)
         self.link.log(f"warning: {method} was cut after {len(found)} entries: {why}")
         return found[:MAX_ENTRIES]
+
+
+def _question(key: str, value: Any) -> Question:
+    method = value.get("method") if type(value) is dict else None
+    if type(method) is not str:
+        raise ValueError(f"inputRequests.{key[:80]} has no method")
+    params = value.get("params")
+    return Question(method, params if type(params) is dict else {})
 
 
 def _text(params: Mapping[str, str]) -> str:

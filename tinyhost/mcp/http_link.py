@@ -322,7 +322,8 @@ class HttpLink:
         if isinstance(message, wire.Notification):
             self._dialect.notified(self, message)
         elif isinstance(message, wire.Request):
-            self.junk += not self._dialect.requested(self, message)
+            during = call.id if call else None
+            self.junk += not self._dialect.requested(self, message, during)
         else:
             self._settle(message, call)
 

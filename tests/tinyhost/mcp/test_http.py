@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import trio
 from mcphelp import StartHttp, load, settings, until
@@ -28,6 +29,7 @@ from tinyhost import (
     State,
 )
 from tinyhost.config import parse_config
+from tinyhost.dialects.mcp_callers import Question, client_here
 
 HERE = Path(__file__).parent
 AddHttp = Callable[[str], str]
@@ -432,6 +434,64 @@ async def test_a_question_on_the_stream_of_a_call_is_answered(
         answer = json.loads((await plugin.call_tool("t")).content)
         assert answer["id"] == "q"
         assert answer["result"]["content"] == {"name": "Ada"}
+
+
+@attrs.define
+class Asked:
+    """A client that makes calls, and answers with its name."""
+
+    name: str
+    offered: Mapping[str, Any] = {"elicitation": {"form": {}}}
+    plugins: list[str] = attrs.Factory(list)
+
+    @property
+    def who(self) -> object:
+        return self.name
+
+    async def ask(self, plugin: str, questions: Mapping[str, Question]) -> Mapping[str, Any]:
+        self.plugins.append(plugin)
+        return {key: {"action": "accept", "content": {"name": self.name}} for key in questions}
+
+
+async def test_a_question_is_for_the_client_on_whose_stream_it_comes(
+    home: Path, add_http: AddHttp
+) -> None:
+    """Each of two clients has a call under way, and a question comes with each."""
+    url = add_http("""
+        import queue, threading
+        answers = {}
+        both = threading.Barrier(2)
+        def call(http):
+            id = str(http.id)
+            answers[id] = queue.Queue()
+            http.open_stream()
+            both.wait(30)
+            http.event({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {}})
+            http.answer_event(text(json.dumps(answers[id].get(timeout=30))))
+        def post(http):
+            if http.method == "answer":
+                answers[http.message["id"]].put(http.message)
+            legacy(http, call)
+        run(post)
+        """)
+    clients = [Asked("one"), Asked("other")]
+    given: dict[str, Any] = {}
+
+    async with tinyhost.open_manager(callbacks=ClientCallbacks(clients=True)) as manager:
+        plugin = await load(manager, McpServer(url=url))
+
+        async def call(client: Asked) -> None:
+            client_here.set(client)
+            given[client.name] = json.loads((await plugin.call_tool("t")).content)["result"]
+
+        async with trio.open_nursery() as nursery:
+            for client in clients:
+                nursery.start_soon(call, client)
+    assert [client.plugins for client in clients] == [["srv"], ["srv"]]
+    assert {name: answer["content"]["name"] for name, answer in given.items()} == {
+        "one": "one",
+        "other": "other",
+    }
 
 
 async def test_an_answer_on_the_servers_own_stream_counts(home: Path, add_http: AddHttp) -> None:

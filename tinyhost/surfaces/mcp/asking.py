@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -12,22 +12,28 @@ from mcp.shared.exceptions import MCPError
 
 from ...asking import Headless, Question, Reply
 from ...errors import TinyhostError, cut
+from .requests import Put, form_request
 from .text import sound
 
 PATIENCE = 600.0  # seconds for an answer; none is a NO
 
-# Puts a message and a form to the person behind the call that is being made.
-Elicit = Callable[[str, dict[str, Any]], Awaitable[types.ElicitResult]]
-
 # The way to the person behind the call of this task; None where there is none.
-elicit_here: ContextVar[Elicit | None] = ContextVar("elicit_here", default=None)
+elicit_here: ContextVar[Put | None] = ContextVar("elicit_here", default=None)
 
+APPROVAL = "approval"  # the key of the host's question; no question of a plugin has it
 _ANSWER = "answer"
 _MEANING: Mapping[Reply, str] = {
     Reply.ONCE: "once: allow this call",
     Reply.SESSION: "session: and do not ask again for the same in this session",
     Reply.PROJECT: "project: and write the rule {rule} for this project",
     Reply.NO: "no: deny it",
+}
+
+# What plugins ask of a client, by the first part of the id that rules know it by.
+_WISHES: Mapping[str, str] = {
+    "sampling": "wants your client's model to write something",
+    "elicitation": "wants to ask you something",
+    "roots": "wants to know your client's folders",
 }
 
 
@@ -39,15 +45,16 @@ class ElicitingAsker:
 
     async def ask(self, question: Question) -> Reply:
         """Their answer. Raises TinyhostError when the client gives none, which is a NO."""
-        elicit = elicit_here.get()
-        if elicit is None:
+        put = elicit_here.get()
+        if put is None:
             return await self._headless.ask(question)
         with trio.move_on_after(PATIENCE):
             try:
-                result = await elicit(message_of(question), form_of(question))
+                form = form_request(message_of(question), form_of(question))
+                given = (await put({APPROVAL: form}))[APPROVAL]
             except MCPError as error:
                 raise TinyhostError(f"the client's error: {error}") from None
-            return read_reply(result, question)
+            return read_reply(given, question)
         return Reply.NO
 
     def refusal(self, question: Question) -> str:
@@ -60,8 +67,12 @@ class ElicitingAsker:
 
 def message_of(question: Question) -> str:
     """The question in words: the tool, its arguments, where, and why it is asked."""
+    what = f"{question.tool_id} is to run in {question.directory} with"
+    kind, of_plugin, plugin = question.tool_id.partition("__")
+    if of_plugin and kind in _WISHES:
+        what = f"Plugin {plugin} {_WISHES[kind]} ({question.tool_id}):"
     lines = [
-        f"{question.tool_id} is to run in {question.directory} with {cut(question.args_text)}",
+        f"{what} {cut(question.args_text)}",
         *(f"Asked because {reason}" for reason in question.reasons),
     ]
     text: str = sound("\n".join(lines))
@@ -81,14 +92,10 @@ def form_of(question: Question) -> dict[str, Any]:
     return {"type": "object", "properties": {_ANSWER: field}, "required": [_ANSWER]}
 
 
-def read_reply(result: types.ElicitResult, question: Question) -> Reply:
+def read_reply(result: object, question: Question) -> Reply:
     """The reply that a filled-in form stands for; whatever else it holds is a NO."""
-    answer = (result.content or {}).get(_ANSWER) if result.action == "accept" else None
+    if not isinstance(result, types.ElicitResult) or result.action != "accept":
+        return Reply.NO
+    answer = (result.content or {}).get(_ANSWER)
     allowed = [reply for reply in question.replies if reply.value == answer]
     return allowed[0] if allowed else Reply.NO
-
-
-def can_be_asked(capabilities: types.ClientCapabilities | None) -> bool:
-    """Whether a client shows forms. An empty elicitation capability means that it does."""
-    offered = capabilities.elicitation if capabilities else None
-    return offered is not None and (offered.form is not None or offered.url is None)

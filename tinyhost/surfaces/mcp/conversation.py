@@ -34,9 +34,9 @@ class Conversation:
 
     async def session(self) -> Session:
         """The session."""
+        await self._running.steady()
         async with self._lock:
             if self._session is None:
-                await self._running.steady()
                 host = self._running.host
                 asker = ElicitingAsker(Headless(host.config.file))
                 caller = host.caller(Origin.PROGRAM, asker)
@@ -50,10 +50,13 @@ class Conversation:
         return contexts
 
     async def aclose(self) -> None:
-        """End it, also while the host is being stopped."""
-        self.scope.cancel()
+        """End it, also while the host is being stopped.
+
+        One that is just being begun is first: plugins that hear of its begin hear of its end.
+        """
         with trio.CancelScope(shield=True):  # each plugin's hook has a deadline
             async with self._lock:
+                self.scope.cancel()
                 session, self._session = self._session, None
                 if session is None:
                     return

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
 import trio
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
+from .requests import Answer, Request, answers_of
 from .text import sound
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -65,7 +69,18 @@ class Exchange:
                 result = await run(report)
         return result
 
-    async def elicit(self, message: str, form: dict[str, Any]) -> types.ElicitResult:
-        """Ask by a request of our own, as before 2026-07-28."""
-        context = self.context
-        return await context.session.elicit_form(message, form, context.request_id)
+    async def put(self, requests: Mapping[str, Request]) -> Mapping[str, Answer]:
+        """Ask by requests of our own, one after the other, as before 2026-07-28.
+
+        Raises MCPError, also for an answer of the wrong form.
+        """
+        return {key: await self._put(request) for key, request in requests.items()}
+
+    async def _put(self, request: Request) -> Answer:
+        context, kind = self.context, answers_of(request)[-1]
+        related = ServerMessageMetadata(related_request_id=context.request_id)
+        try:
+            return await context.session.send_request(request, kind, metadata=related)
+        except ValidationError:
+            reason = f"the client's answer to {request.method} is not of the right form"
+            raise MCPError(types.INTERNAL_ERROR, reason) from None

@@ -12,8 +12,12 @@ import trio
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
+from .stdio import hung_up
+from .text import sound
+
 MAX_LINE = 10 * 1024 * 1024  # bytes in a client's message
 _CHUNK = 65536
+_LOOK = 0.2  # seconds between looks whether a client that ended its stream is there at all
 _LAST_ANSWERS = 600.0  # seconds; calls have deadlines of their own
 _CANCELLED = "notifications/cancelled"
 
@@ -23,7 +27,7 @@ async def serve_lines(
 ) -> None:
     """Serve one client, until it ends its stream or takes nothing more.
 
-    What it asked before the end of its stream is answered.
+    What it asked before the end of its stream is answered, while there is somebody to read it.
     """
     to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     answers, from_server = anyio.create_memory_object_stream[SessionMessage](0)
@@ -86,37 +90,49 @@ class _Out:
     async def all_answered(self) -> None:
         """Return when each request has an answer, or one waits for a client that is gone."""
         with trio.move_on_after(_LAST_ANSWERS):
-            while self._asked and not self._asking:
+            while self._asked and not self._asking and not hung_up(self._stream):
                 self._changed = trio.Event()
-                await self._changed.wait()
+                with trio.move_on_after(_LOOK):
+                    await self._changed.wait()
 
 
 async def _deliver(line: bytes | None, deliver: Any, out: _Out) -> None:
-    """Hand a line to the server; what is no message is answered with an error here."""
+    """Hand a line to the server; what is no message is answered with an error here.
+
+    An answer that is none is one all the same: whoever asked is told, rather than left waiting.
+    """
     if line is None:
         await out.send(_error(types.INVALID_REQUEST, f"a line is longer than {MAX_LINE} bytes"))
         return
+    message: types.JSONRPCMessage
     try:
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        await out.send(_refusal(line))
-    else:
-        out.expect(message)
-        await deliver(SessionMessage(message))
+        message, is_answer = _refusal(line)
+        if not is_answer:
+            await out.send(message)
+            return
+    out.expect(message)
+    await deliver(SessionMessage(message))
 
 
-def _refusal(line: bytes) -> types.JSONRPCError:
+def _refusal(line: bytes) -> tuple[types.JSONRPCError, bool]:
+    """An error for what is no message, and whether that was meant as an answer to the server."""
     try:
-        json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
-        return _error(types.PARSE_ERROR, "a line is not JSON")
-    return _error(types.INVALID_REQUEST, "a line is not a message of JSON-RPC 2.0")
+        return _error(types.PARSE_ERROR, "a line is not JSON"), False
+    given = value if type(value) is dict else {}
+    id = given.get("id")
+    if type(id) not in (int, str) or id != sound(id):
+        id = None
+    is_answer = id is not None and "method" not in given and bool({"result", "error"} & {*given})
+    text = "a line is not a message of JSON-RPC 2.0, or a text in it is not Unicode"
+    return _error(types.INVALID_REQUEST, text, id), is_answer
 
 
-def _error(code: int, text: str) -> types.JSONRPCError:
-    return types.JSONRPCError(
-        jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=text)
-    )
+def _error(code: int, text: str, id: str | int | None = None) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=text))
 
 
 async def lines(

@@ -31,16 +31,20 @@ def text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def error_result(text: str) -> dict[str, Any]:
-    """A result that tells the model of a failure."""
-    return {"content": [text_part(sound(text))], "isError": True, **_COMPLETE}
+def error_result(text: str, denials: Sequence[str] = ()) -> dict[str, Any]:
+    """A result that tells the model of a failure. denials: see call_result."""
+    parts = [text_part(sound(said)) for said in (text, *denials)]
+    return {"content": parts, "isError": True, **_COMPLETE}
 
 
-def call_result(outcome: Outcome, version: str, contexts: Sequence[str] = ()) -> dict[str, Any]:
+def call_result(
+    outcome: Outcome, version: str, contexts: Sequence[str] = (), denials: Sequence[str] = ()
+) -> dict[str, Any]:
     """The result in the words of that revision.
 
     Images, structured content and the like stay as the plugin gave them. What the revision
     has no word for becomes text. contexts: what plugins had to say when the session began.
+    denials: what became of questions of the plugin that were not allowed.
     """
     details = dict(outcome.details)
     parts = _parts(details.pop("content", None), version)
@@ -50,6 +54,7 @@ def call_result(outcome: Outcome, version: str, contexts: Sequence[str] = ()) ->
     said = [*contexts, *outcome.contexts]
     if said:
         parts.append(text_part("\n".join(["[Hook Context]", *said])))
+    parts += [text_part(denial) for denial in denials]
     result = {"content": parts, "isError": outcome.is_error, **_COMPLETE}
     if _fits(structured, version):
         result["structuredContent"] = structured

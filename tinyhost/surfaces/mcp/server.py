@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeGuard
 
 import mcp_types as types
 import trio
@@ -17,14 +17,17 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp.shared.exceptions import MCPError
 
 from ...codec import RawJson, dumps
+from ...dialects.mcp_callers import client_here
 from ...dialects.mcp_revisions import client_info
-from ...errors import TinyhostError
+from ...errors import RemoteError, TinyhostError
 from ...model import ToolSpec
 from ...running import RunningHost
-from .asking import Elicit, can_be_asked, elicit_here
+from .asking import elicit_here
 from .conversation import Conversation
 from .exchange import Context, Exchange, connection_of, is_modern
 from .notices import LogMessage, follow, logs_during
+from .passing import CallingClient, Gate
+from .requests import Put, can_be_asked, offered_by
 from .results import call_result, error_result
 from .rounds import Rounds
 from .tools import BadCursor, NameOf, by_id, named, page, schema_of, tool_entry
@@ -188,7 +191,6 @@ class ToolServer:
 
     async def _answer_call(self, context: Context, params: types.CallToolRequestParams) -> Any:
         await self._running.steady()
-        asks = can_be_asked(context.session.client_capabilities)
         if params.request_state is not None:
             return await self._rounds.go_on(context, params)
         tool = self._named().get(params.name)
@@ -200,33 +202,61 @@ class ToolServer:
             raise MCPError(types.INVALID_PARAMS, f"bad arguments: {error}") from None
         exchange = Exchange(context, params)
 
-        async def run(elicit: Elicit | None) -> dict[str, Any]:
-            return await self._run(exchange, tool, args, elicit)
+        async def run(put: Put) -> dict[str, Any]:
+            return await self._run(exchange, tool, args, put)
 
-        if asks and is_modern(context):
+        if is_modern(context) and offered_by(context.session.client_capabilities):
             return await self._rounds.begin(exchange, run)
-        return await run(exchange.elicit if asks else None)
+        return await run(exchange.put)
 
     async def _run(
-        self, exchange: Exchange, tool: ToolSpec, args: RawJson, elicit: Elicit | None
+        self, exchange: Exchange, tool: ToolSpec, args: RawJson, put: Put
     ) -> dict[str, Any]:
         """Call a tool the guarded way. What goes wrong is a result that says so."""
-        host, version = self._running.host, exchange.context.protocol_version
-        elicit_here.set(elicit)
-        async with self._conversation(exchange.context) as conversation:
+        host, context = self._running.host, exchange.context
+        capabilities, version = context.session.client_capabilities, context.protocol_version
+        may_elicit, modern = can_be_asked(capabilities), is_modern(context)
+        async with self._conversation(context) as conversation:
             session = await conversation.session()
+            gate = Gate(host, session)
+            client = CallingClient(
+                conversation,
+                offered_by(capabilities),
+                put,
+                gate,
+                may_elicit=may_elicit,
+                modern=modern,
+            )
+            elicit_here.set(put if may_elicit else None)
+            client_here.set(client)
 
-            async def call(report: Callable[[str], None]) -> dict[str, Any]:
+            async def call(report: Callable[[str], None]) -> dict[str, Any] | MCPError:
                 try:
                     outcome = await host.call(tool.id, args, session, on_progress=report)
                 except TinyhostError as error:
-                    return error_result(str(error))
-                return call_result(outcome, version, conversation.take_contexts())
+                    if modern and _lacks_capability(error):
+                        return MCPError(error.code, error.remote_message, error.data)
+                    return error_result(str(error), gate.denials)
+                finally:
+                    client.close()
+                return call_result(outcome, version, conversation.take_contexts(), gate.denials)
 
             async with logs_during(exchange, self._running):
-                return await exchange.with_progress(call)
+                done = await exchange.with_progress(call)
+        if isinstance(done, MCPError):  # raised in a nursery, it would come out in a group
+            raise done
+        return done
 
     def _conversation(self, context: Context) -> AbstractAsyncContextManager[Conversation]:
         """The client's session; one that lasts for the call where no other is known."""
         known = connection_of(context).state.get(_STATE) or self._shared
         return nullcontext(known) if known is not None else aclosing(Conversation(self._running))
+
+
+def _lacks_capability(error: TinyhostError) -> TypeGuard[RemoteError]:
+    """Whether a plugin says that it cannot do with what the client offers."""
+    return (
+        isinstance(error, RemoteError)
+        and error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY
+        and isinstance(error.data, dict)
+    )

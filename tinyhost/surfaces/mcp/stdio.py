@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import sys
 
 import trio
@@ -21,6 +22,19 @@ def claim() -> tuple[trio.lowlevel.FdStream, trio.lowlevel.FdStream]:
     incoming = _taken(0, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
     outgoing = _taken(1, _error_output())
     return trio.lowlevel.FdStream(incoming), trio.lowlevel.FdStream(outgoing)
+
+
+def hung_up(stream: trio.abc.SendStream) -> bool:
+    """Whether nobody is at the other end of a pipe or a socket; False where that is not known."""
+    if isinstance(stream, trio.lowlevel.FdStream):
+        number = stream.fileno()
+    elif isinstance(stream, trio.SocketStream):
+        number = stream.socket.fileno()
+    else:
+        return False
+    poll = select.poll()
+    poll.register(number, 0)
+    return bool(poll.poll(0))  # nothing but errors and hang-ups was asked for
 
 
 def _taken(number: int, instead: int) -> int:

@@ -25,11 +25,12 @@ from tinyhost.surfaces.serving import Service, Surface, serve
 HERE = Path(__file__).parent
 CONFIG = {
     "mcpServers": {
-        "suite": {"command": sys.executable, "args": [str(HERE / "conformance_server.py")]}
+        name: {"command": sys.executable, "args": [str(HERE / f"conformance_{script}.py")]}
+        for name, script in (("suite", "server"), ("curious", "asking"))
     },
     "permissions": {
-        "allow": ["plugin__suite__*", "plugin__talker__*"],
-        "ask": ["plugin__suite__test_*elicitation", "plugin__suite__test_input_required_*"],
+        "allow": ["plugin__*", "sampling__*"],
+        "ask": ["plugin__suite__test_streaming_elicitation"],
     },
 }
 

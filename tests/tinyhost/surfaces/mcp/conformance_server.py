@@ -6,7 +6,7 @@ from pathlib import Path
 TESTS = Path(__file__).parents[3]
 sys.path[:0] = [str(TESTS / "tinyhost" / "mcp"), str(TESTS / "peers")]
 
-from mcpwords import legacy, notify, serve, text, time, tool  # noqa: E402
+from mcpwords import legacy, notify, recv, send, serve, text, time, tool  # noqa: E402
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 WAV = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
@@ -59,15 +59,36 @@ RESULTS = {
     "test_header": text("called"),
     "test_tool_with_progress": text("done"),
 }
-# The host asks before these are called, which is what their scenarios are about.
-ASKED = (
-    "test_elicitation",
-    "test_streaming_elicitation",
-    "test_input_required_result_elicitation",
-    "test_input_required_result_request_state",
-    "test_input_required_result_tampered_state",
-)
-RESULTS.update(dict.fromkeys(ASKED, text("called")))
+# The host asks before this is called.
+RESULTS["test_streaming_elicitation"] = text("called")
+
+OPTIONS = ["option1", "option2", "option3"]
+TITLED = [{"const": f"value{n}", "title": f"Option {n}"} for n in (1, 2, 3)]
+FORMS = {
+    "test_elicitation": {"username": {"type": "string"}, "email": {"type": "string"}},
+    "test_elicitation_sep1034_defaults": {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {
+            "type": "string",
+            "enum": ["active", "inactive", "pending"],
+            "default": "active",
+        },
+        "verified": {"type": "boolean", "default": True},
+    },
+    "test_elicitation_sep1330_enums": {
+        "untitledSingle": {"type": "string", "enum": OPTIONS},
+        "titledSingle": {"type": "string", "oneOf": TITLED},
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": OPTIONS}},
+        "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
+    },
+}
 SCHEMAS = {"json_schema_2020_12_tool": SCHEMA, "test_header": HEADER}
 TOOLS = [
     tool(
@@ -75,12 +96,28 @@ TOOLS = [
         description="A tool of the suite.",
         **({"inputSchema": SCHEMAS[name]} if name in SCHEMAS else {}),
     )
-    for name in RESULTS
+    for name in (*RESULTS, *FORMS, "test_sampling")
 ]
+
+
+def ask(method, **params):
+    send({"jsonrpc": "2.0", "id": "q", "method": method, "params": params})
+    while (answer := recv()).get("id") != "q":
+        pass
+    return answer["result"]
 
 
 def call(request):
     params = request["params"]
+    if params["name"] in FORMS:
+        schema = {"type": "object", "properties": FORMS[params["name"]]}
+        given = ask("elicitation/create", message="Please fill in", requestedSchema=schema)
+        return text(f"Elicitation completed: {given}")
+    if params["name"] == "test_sampling":
+        said = {"type": "text", "text": params["arguments"]["prompt"]}
+        messages = [{"role": "user", "content": said}]
+        given = ask("sampling/createMessage", messages=messages, maxTokens=100)
+        return text(f"LLM response: {given['content']['text']}")
     if params["name"] == "test_tool_with_progress":
         token = params["_meta"]["progressToken"]
         for step in (0, 50, 100):

@@ -17,7 +17,7 @@ from tinyhost.asking import Question, Reply
 from tinyhost.model import ToolSpec
 from tinyhost.outcomes import Outcome
 from tinyhost.permissions import Action, Reason, ReasonKind, ToolUse
-from tinyhost.surfaces.mcp import asking, lines, results, tools
+from tinyhost.surfaces.mcp import asking, lines, requests, results, tools
 from tinyhost.surfaces.mcp.text import sound
 
 NEWEST = "2026-07-28"
@@ -193,9 +193,9 @@ def test_only_an_offered_answer_is_a_yes(action: Any, content: Any, reply: Reply
 )
 def test_a_client_that_shows_forms_can_be_asked(offered: dict[str, Any], asks: bool) -> None:
     capabilities = types.ClientCapabilities.model_validate({"elicitation": offered})
-    assert asking.can_be_asked(capabilities) is asks
-    assert not asking.can_be_asked(types.ClientCapabilities())
-    assert not asking.can_be_asked(None)
+    assert requests.can_be_asked(capabilities) is asks
+    assert not requests.can_be_asked(types.ClientCapabilities())
+    assert not requests.can_be_asked(None)
 
 
 # --- lines

@@ -194,6 +194,36 @@ def test_what_is_no_message_is_answered_with_an_error(served: Callable[[], Serve
     assert host.greet()["serverInfo"]["name"] == "tinyhost"
 
 
+def test_a_request_that_is_no_message_is_told_so_by_its_id(served: Callable[[], Served]) -> None:
+    host = served()
+    host.greet()
+    host.write(rb'{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{"name":"\ud800"}}')
+    answer = host.read()
+    assert (answer["id"], answer["error"]["code"]) == ("s", -32600)
+    host.write(rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping"}')
+    assert host.read()["id"] is None
+
+
+@pytest.mark.parametrize(
+    "result", ['"result": []', '"result": {"content": "\\ud800"}', '"error": 1']
+)
+def test_an_answer_that_is_none_is_a_no(
+    result: str, home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("slow", SLOW)
+    configure(home, plugins=["slow"], permissions={"ask": ["plugin__slow__*"]})
+    host = served()
+    host.request("initialize", **{**_INITIALIZE, "capabilities": {"elicitation": {}}})
+    host.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    host.write(_call(7))
+    while (question := host.read()).get("method") != "elicitation/create":
+        pass
+    host.write(f'{{"jsonrpc": "2.0", "id": {question["id"]}, {result}}}'.encode())
+    while (answer := host.read()).get("id") != 7:
+        pass
+    assert "the person did not allow it" in answer["result"]["content"][0]["text"]
+
+
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_each_revision_with_a_handshake_is_spoken(
     version: str, served: Callable[[], Served]
@@ -232,6 +262,29 @@ def test_what_was_asked_before_the_end_of_input_is_answered(
     [answer] = [json.loads(line) for line in host.close().splitlines() if b'"id":7' in line]
     assert answer["result"]["content"][0]["text"] == "slept"
     assert host.process.returncode == 0
+
+
+@pytest.mark.parametrize("attached", [False, True])
+def test_a_client_that_is_gone_within_a_call_is_not_waited_for(
+    attached: bool, home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("slow", SLOW)
+    add_plugin("hooks", HOOKS)
+    settings = {"slow": {"timeouts": {"tool": "10m"}}}
+    configure(home, plugins=["slow", "hooks"], settings=settings)
+    first = served()
+    first.greet()
+    client = served() if attached else first
+    if attached:
+        client.greet()
+    client.write(_call(7, s=900))
+    while not (home / "begun").exists():
+        time.sleep(0.01)
+    client.process.stdout.close()
+    client.process.stdin.close()
+    assert client.process.wait(60) == 0
+    while "session.end" not in (home / "hooks").read_text().split():
+        time.sleep(0.01)
 
 
 def test_a_question_to_a_client_that_is_gone_ends_the_waiting(
