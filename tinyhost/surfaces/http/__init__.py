@@ -36,16 +36,17 @@ def http_surface(
     bind: "HOST:PORT"; port 0 takes any that is free. mounts: path, as "/mcp" -> what makes an
     ASGI app for it; only who has the token reaches it. pages: a folder whose files are shown
     at "/" to anyone, so they hold nothing secret. names: further names that the server may be
-    called by, as behind a proxy.
+    called by, as behind a proxy with TLS.
 
-    Raises ConfigError for a bind that is not one, and when the extra is not installed.
+    Raises ConfigError for a bind or a name that is not one, and when the extra is not installed.
     """
     if not all(map(importlib.util.find_spec, ("h11", "starlette"))):
         raise ConfigError(_EXTRA)
-    from .access import parse_bind
+    from .access import parse_bind, parse_name
     from .surface import HttpSurface
 
     parse_bind(bind)
+    further = tuple(map(parse_name, names))
 
     def make(running: RunningHost) -> Surface:
         return HttpSurface(
@@ -53,7 +54,7 @@ def http_surface(
             running=running,
             mounts=dict(mounts or {}),
             pages=pages,
-            names=tuple(names),
+            names=further,
         )
 
     return make

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import secrets
 import stat
 from collections.abc import Collection, Mapping
@@ -18,6 +19,8 @@ from ...errors import ConfigError
 _NAME = "http-token"
 _BYTES = 32
 _LONGEST = 1024  # bytes of a token file
+_PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]*")
+_PORT = re.compile(r"(:[0-9]*)?")
 
 
 def token_file(environ: Mapping[str, str]) -> Path:
@@ -122,12 +125,42 @@ def is_loopback(host: str) -> bool:
 
 def host_name(header: str) -> str:
     """The host that a Host header names, without its port; "" for what is not one."""
+    return _name_and_port(header)[0]
+
+
+def _name_and_port(header: str) -> tuple[str, str]:
+    """The port with its colon, or ""; the name is "" for what is no Host header."""
     if header.startswith("["):
-        name, bracket, rest = header[1:].partition("]")
-        good = bracket and (not rest or (rest[0] == ":" and rest[1:].isdigit()))
-        return name.lower() if good else ""
-    name, colon, port = header.partition(":")
-    return name.lower().rstrip(".") if not colon or port.isdigit() else ""
+        name, bracket, port = header[1:].lower().partition("]")
+        good = bool(bracket) and _is_address(name)
+    else:
+        name, colon, digits = header.lower().partition(":")
+        name, port = name.removesuffix("."), colon + digits
+        # Not all that ends with ".localhost" is a name: "evil.example/.localhost" is none.
+        good = _PLAIN_NAME.fullmatch(name) is not None
+    return (name, port) if good and _PORT.fullmatch(port) else ("", "")
+
+
+def parse_name(text: str) -> str:
+    """A further name that a server goes by, as `host_allowed` takes it: a host or an address.
+
+    Raises ConfigError for what no Host header names, and where a port is named.
+    """
+    name, port = _name_and_port(f"[{text}]" if ":" in text and _is_address(text) else text)
+    if not name or port:
+        raise ConfigError(
+            f"{text!r:.100} is no name for the server: use a host's name or address, such as"
+            " box.example, without scheme, port and path"
+        )
+    return name
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def host_allowed(header: str, bound: str, names: Collection[str]) -> bool:
@@ -142,8 +175,4 @@ def host_allowed(header: str, bound: str, names: Collection[str]) -> bool:
         return True
     if is_loopback(bound):
         return False
-    try:
-        ipaddress.ip_address(name)  # no name, so no rebinding
-    except ValueError:
-        return False
-    return True
+    return _is_address(name)  # no name, so no rebinding

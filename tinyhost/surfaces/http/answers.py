@@ -76,6 +76,12 @@ def error_answer(
     return Json({"error": message, "detail": dict(detail)}, status, headers)
 
 
+def failure_answer() -> Json:
+    """The answer to what failed for a reason that is nobody's business but the log's."""
+    message = "the host failed to answer; its log says why"
+    return error_answer(500, message, {"type": "InternalError"})
+
+
 def answer_of(error: errors.TinyhostError) -> Json:
     """The answer that tells of an error."""
     if isinstance(error, Refused):

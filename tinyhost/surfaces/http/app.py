@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...errors import TinyhostError
 from ...running import RunningHost
 from . import journals, plugins, tools, whole
-from .answers import Json, Refused, answer_of, error_answer
+from .answers import Json, Refused, answer_of, error_answer, failure_answer
 from .guard import guarded, require_token
 from .routes import ROWS, Row, read_call
 
@@ -204,5 +204,4 @@ async def _tell_plain(request: Request, error: Exception) -> Response:
 
 
 async def _tell_failure(_request: Request, _error: Exception) -> Response:
-    message = "the host failed to answer; its log says why"
-    return error_answer(500, message, {"type": "InternalError"})
+    return failure_answer()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -18,6 +20,8 @@ import attrs
 import h11
 import trio
 import trio.lowlevel
+
+from .answers import Refused, failure_answer
 
 _log = logging.getLogger(__name__)
 
@@ -31,11 +35,25 @@ _RECEIVE = 64 * 1024  # bytes taken from the socket at once
 _HEAD_MAX = 32 * 1024  # bytes of a request's head
 _AHEAD_MAX = 64 * 1024  # bytes of further requests taken while one is answered
 _LOST = (trio.BrokenResourceError, trio.ClosedResourceError)
+_WHOLE_URL = re.compile(rb"https?://([^/?]*)", re.IGNORECASE)
 _SMALL_BODY = 4  # digits in the length of a body that is read though nobody wants it
+
+
+_NO_REQUEST = "this is not a request that HTTP/1.1 allows"
+_REASONS = {
+    408: "the body of the request did not come in time",
+    431: f"the head of the request is larger than {_HEAD_MAX} bytes",
+    501: "bodies can come with Content-Length or chunked, and in no other way",
+    505: "this server speaks HTTP/1.1 and 1.0",
+}
 
 
 class ClientGone(OSError):
     """The client closed the connection, or takes nothing any more."""
+
+
+class BadBody(ClientGone):
+    """A body that is cut off, or is not what HTTP allows; the client has been told."""
 
 
 @attrs.frozen(kw_only=True)
@@ -89,6 +107,9 @@ class Connection:
                 self._http.start_next_cycle()
             if self._http.their_state in (h11.SEND_BODY, h11.ERROR):
                 await self._linger()
+        except BadBody:
+            with contextlib.suppress(OSError, *_LOST):
+                await self._linger()
         except (OSError, *_LOST):
             pass  # the client is gone, which is its right
         finally:
@@ -105,20 +126,21 @@ class Connection:
                 return None
             finally:
                 self._waiting = None
-            return event if isinstance(event, h11.Request) else None
+            if not isinstance(event, h11.Request):
+                return None
+            if status := _fault(event):
+                await self._refuse(status)
+                return None
+            return event
         return None
 
     async def _refuse(self, status: int) -> None:
         if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
-        body = b'{"error": "this is not a request that HTTP/1.1 allows"}\n'
-        headers = [
-            ("content-type", "application/json"),
-            ("content-length", str(len(body))),
-            ("connection", "close"),
-        ]
+        answer = Refused(status, _REASONS.get(status, _NO_REQUEST)).answer
+        headers = [*answer.raw_headers, (b"connection", b"close"), _date()]
         head = h11.Response(status_code=status, headers=headers)
-        await self.send(head, h11.Data(data=body), h11.EndOfMessage())
+        await self.send(head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage())
 
     async def _pass_over(self) -> None:
         """Take the rest of a small body that the app did not want."""
@@ -145,13 +167,21 @@ class Connection:
             self._http.receive_data(await self._stream.receive_some(_RECEIVE))
 
     async def body_event(self) -> Any:
-        """The next part of the body, which the client is told to go ahead with if it asks."""
+        """The next part of the body, which the client is told to go ahead with if it asks.
+
+        Raises ClientGone, behind which nothing can be answered.
+        """
         if self._http.they_are_waiting_for_100_continue:
             await self.send(h11.InformationalResponse(status_code=100, headers=[]))
         try:
             with trio.fail_after(self._patience.body):
                 return await self.next_event()
-        except (trio.TooSlowError, h11.RemoteProtocolError, *_LOST) as error:
+        except (trio.TooSlowError, h11.RemoteProtocolError) as error:
+            late = isinstance(error, trio.TooSlowError)
+            await self._refuse(408 if late else 400)
+            self.broken = True
+            raise BadBody(f"the request's body did not come: {error}") from None
+        except _LOST as error:
             self.broken = True
             raise ClientGone(f"the request's body did not come: {error}") from None
 
@@ -196,7 +226,8 @@ class Connection:
 
     def scope(self, request: h11.Request) -> Message:
         """The request in ASGI's form."""
-        path, _, query = request.target.partition(b"?")
+        target, headers = _target(request)
+        path, _, query = target.partition(b"?")
         return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.4"},
@@ -207,7 +238,7 @@ class Connection:
             "raw_path": path,
             "query_string": query,
             "root_path": "",
-            "headers": list(request.headers),
+            "headers": headers,
             "client": _address(self._stream.socket.getpeername()),
             "server": _address(self._stream.socket.getsockname()),
         }
@@ -224,6 +255,38 @@ class Connection:
         return self._http.their_state is h11.SEND_BODY and (
             large or b"transfer-encoding" in headers
         )
+
+
+def _date() -> tuple[bytes, bytes]:
+    return (b"date", formatdate(usegmt=True).encode())
+
+
+def _fault(request: h11.Request) -> int:
+    """The status of the refusal of a request that h11 lets through, or 0.
+
+    A proxy may take another view than ours of where a body with two lengths ends, and what
+    follows for a request of somebody else.
+    """
+    if request.http_version not in (b"1.0", b"1.1"):
+        return 505
+    names = {name for name, _ in request.headers}
+    both = names >= {b"transfer-encoding", b"content-length"}
+    too_old = b"transfer-encoding" in names and request.http_version == b"1.0"
+    return 400 if both or too_old else 0
+
+
+def _target(request: h11.Request) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """Path and query of a request, and its headers.
+
+    What a request to a proxy begins with, as in "GET http://host/path", counts before Host.
+    """
+    headers = list(request.headers)
+    whole = _WHOLE_URL.match(request.target)
+    if whole is None:
+        return request.target, headers
+    others = [(name, value) for name, value in headers if name != b"host"]
+    path = request.target[whole.end() :]
+    return path if path.startswith(b"/") else b"/" + path, [(b"host", whole[1]), *others]
 
 
 def _address(name: Any) -> tuple[str, int]:
@@ -287,6 +350,7 @@ class _Exchange:
             return []
         self._started = True
         headers = [(bytes(name), bytes(value)) for name, value in self._start.get("headers", ())]
+        headers.append(_date())
         if self._connection.last(self._request):
             headers.append((b"connection", b"close"))
         status = HTTPStatus(self._start["status"])
@@ -294,7 +358,7 @@ class _Exchange:
         return [h11.Response(status_code=status, headers=headers, reason=reason)]
 
     async def _fail(self) -> None:
-        body = b'{"error": "the host failed to answer; its log says why"}\n'
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-        await self.send({"type": "http.response.start", "status": 500, "headers": headers})
-        await self.send({"type": "http.response.body", "body": body})
+        answer = failure_answer()
+        head = {"status": answer.status_code, "headers": answer.raw_headers}
+        await self.send({"type": "http.response.start", **head})
+        await self.send({"type": "http.response.body", "body": answer.body})

@@ -29,8 +29,8 @@ class EventStream:
         sent = headers.get("last-event-id", "")
         if sent.isascii() and sent.isdigit() and len(sent) < 16:
             since = int(sent)
-        # A number from before the host was started anew is one that it has not come to yet.
-        self._seq = last if since is None else min(since, last)
+        # A number that the host has not come to is from its life before: all of this one is new.
+        self._seq = last if since is None else since if since <= last else 0
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer."""

@@ -15,6 +15,8 @@ _Directory = Annotated[
     str | None, says("Where the session works; the host's by default.", pattern="^/[^\\x00]*$")
 ]
 
+_SESSION = r"^(?!\.{1,2}$)[^/\x00-\x1f\x7f]+$"
+
 # --- what clients send
 
 
@@ -59,7 +61,13 @@ class HookBody(TypedDict):
 class SessionBody(TypedDict):
     """A session to begin."""
 
-    sessionID: NotRequired[Annotated[str | None, says("An id.", minLength=1, maxLength=200)]]
+    sessionID: NotRequired[
+        Annotated[
+            str | None,
+            # What a path cannot name could not be ended.
+            says("An id, without / and control characters.", pattern=_SESSION, maxLength=200),
+        ]
+    ]
     directory: NotRequired[_Directory]
 
 

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import TinyhostError
-from .access import host_allowed
+from .access import host_allowed, host_name
 from .answers import Refused, answer_of
 
 BODY_MAX = 10 * 1024 * 1024  # bytes
@@ -33,14 +33,26 @@ _HEADERS = (
 )
 
 
+_OTHER_NAME = (
+    "this server does not go by the name in the Host header; for another name, as behind a proxy,"
+    " start it with: tinyhost serve --http --http-name NAME"
+)
+_OTHER_ORIGIN = (
+    "pages of other origins may not use this server; if this is its own page behind a proxy, the"
+    " proxy has to pass the Host header on as it came, and --http-name has to name it"
+)
+
+
 class Guard:
-    """bound: the host that the server listens at. names: further names that it goes by."""
+    """bound: the host that the server listens at. names: further names that it goes by, as
+    `parse_name` gives them.
+    """
 
     def __init__(
         self, app: ASGIApp, bound: str, names: Collection[str] = (), body_max: int = BODY_MAX
     ) -> None:
         self._app, self._bound, self._body_max = app, bound, body_max
-        self._names = frozenset(name.lower() for name in names)
+        self._names = frozenset(names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -56,13 +68,21 @@ class Guard:
     def _check(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not host_allowed(hosts[0], self._bound, self._names):
-            raise Refused(421, "this server does not go by the name in the Host header")
+            raise Refused(421, _OTHER_NAME)
         for origin in headers.getlist("origin"):
-            if origin.lower() != f"http://{hosts[0].lower()}":
-                raise Refused(403, "pages of other origins may not use this server")
+            if not self._is_own(origin.lower(), hosts[0].lower()):
+                raise Refused(403, _OTHER_ORIGIN)
         length = headers.get("content-length", "0")
         if len(length) > 18 or int(length) > self._body_max:
             raise self._too_large()
+
+    def _is_own(self, origin: str, host: str) -> bool:
+        """Whether a page has the server's own origin.
+
+        Nothing here is encrypted, but a further name may be that of a proxy with TLS.
+        """
+        behind_tls = host_name(host) in self._names
+        return origin == f"http://{host}" or (behind_tls and origin == f"https://{host}")
 
     def _limited(self, receive: Receive) -> Receive:
         taken = 0

@@ -44,6 +44,7 @@ class HttpServer:
         self._clients: dict[Connection, None] = {}
         self._none_left = trio.Event()
         self._draining = False
+        self._crowded = False  # the last one that came was turned away
 
     @property
     def clients(self) -> int:
@@ -61,9 +62,10 @@ class HttpServer:
 
     async def _serve(self, stream: trio.SocketStream) -> None:
         if len(self._clients) >= self._most and not self._make_room():
-            _log.warning("more than %d HTTP clients; one was turned away", self._most)
+            self._tell_of_crowd()
             await trio.aclose_forcefully(stream)
             return
+        self._crowded = False
         client = Connection(stream, self._app, self._patience, lambda: self._draining)
         self._clients[client] = None
         try:
@@ -74,6 +76,13 @@ class HttpServer:
             self._clients.pop(client, None)
             if self._draining and not self._clients:
                 self._none_left.set()
+
+    def _tell_of_crowd(self) -> None:
+        """Once for each time that there are too many: anyone can come again and again."""
+        if not self._crowded:
+            words = "there are %d HTTP clients, which is the most; others are turned away"
+            _log.warning(words, self._most)
+        self._crowded = True
 
     def _make_room(self) -> bool:
         """Close the connection that was idle first: those who only hold one give way."""

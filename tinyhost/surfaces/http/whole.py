@@ -56,7 +56,7 @@ async def _openapi(_call: Call) -> Any:
     query=[
         Query(
             name="since",
-            description="The last event that you have; 0 for all that are known.",
+            description="The number of the last event that you have; 0 for all that are known.",
             schema=SEQ,
         )
     ],

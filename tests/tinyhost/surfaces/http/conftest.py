@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from tinyhost.config import load_config
 from tinyhost.running import RunningHost
 from tinyhost.surfaces.http import http_surface
 from tinyhost.surfaces.serving import Service, serve
+
+sys.path.insert(1, str(Path(__file__).parents[3] / "support"))
 
 
 class Served:

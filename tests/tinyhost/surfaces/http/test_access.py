@@ -125,12 +125,41 @@ def test_what_is_no_address_is_refused(text: str) -> None:
         ("[::1]evil.example", "127.0.0.1", False),
         ("localhost:x", "127.0.0.1", False),
         ("localhost:1:2", "127.0.0.1", False),
+        ("localhost:٣", "127.0.0.1", False),
+        ("evil.example/.localhost", "127.0.0.1", False),
+        ("evil.example#.localhost", "127.0.0.1", False),
+        ("evil.example@tiny.localhost", "127.0.0.1", False),
+        (".localhost", "127.0.0.1", False),
     ],
 )
 def test_only_requests_meant_for_this_server_are_let_in(
     header: str, bound: str, allowed: bool
 ) -> None:
     assert access.host_allowed(header, bound, {"proxy.example"}) is allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Box.Example", "box.example"),
+        ("box.example.", "box.example"),
+        ("my_box", "my_box"),
+        ("10.0.0.7", "10.0.0.7"),
+        ("::5", "::5"),
+        ("[FD00::5]", "fd00::5"),
+    ],
+)
+def test_a_further_name_is_a_host_or_an_address(text: str, name: str) -> None:
+    assert access.parse_name(text) == name
+    assert access.host_allowed(f"[{name}]:1" if ":" in name else name, "127.0.0.1", {name})
+
+
+@pytest.mark.parametrize(
+    "text", ["", "https://box.example", "box.example:443", "box.example/", "*", "bóx", "a b", "[x]"]
+)
+def test_a_further_name_that_no_host_header_has_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="without scheme, port and path"):
+        access.parse_name(text)
 
 
 @given(st.text(max_size=40))

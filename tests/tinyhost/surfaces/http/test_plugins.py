@@ -56,6 +56,29 @@ async def test_a_plugin_that_is_loaded_already_is_a_conflict(
     assert "already loaded: echo" in refused["error"]
 
 
+async def test_a_guard_that_is_not_there_any_more_is_shown_and_can_be_given_up(
+    served: Any, add_plugin: AddPlugin, configure: Any
+) -> None:
+    program = add_plugin("guard", 'handshake(hooks=("permission.ask",))\nserve()')
+    configure(permissions={"allow": ["plugin__*"]})
+    notify, args = "/tool/plugin__notify__notify/call", {"args": {"title": "a", "message": "b"}}
+    async with served() as host:
+        await host.post("/plugin/load", {"name": "guard"})
+        await host.client.delete("/plugin/guard")
+        program.unlink()
+        await host.post("/plugin/load", {"name": "guard"}, 404)
+        refused = await host.post(notify, args, 403)
+        failed = (await host.get("/status"))["failed"]
+        again = await host.post("/plugin/guard/restart", {}, 404)
+        given_up = await host.client.delete("/plugin/guard")
+        later = await host.client.post(notify, json=args)
+    assert "restart the guard" in refused["error"]
+    assert [one["name"] for one in failed] == ["guard"]
+    assert again["detail"]["searched"]  # so it was looked for
+    assert given_up.status_code == 204
+    assert later.status_code != 403
+
+
 async def test_an_unknown_plugin_is_not_found_with_the_places_that_were_looked_at(
     served: Any,
 ) -> None:

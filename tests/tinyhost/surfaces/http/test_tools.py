@@ -186,6 +186,14 @@ async def test_a_directory_that_is_not_absolute_is_refused(served: Any) -> None:
         await host.post("/session", {"directory": "here"}, 400)
 
 
+@pytest.mark.parametrize("session", ["", ".", "..", "a/b", "a\nb", "a\x7f", "x" * 201])
+async def test_a_session_whose_id_no_path_can_name_does_not_begin(
+    served: Any, session: str
+) -> None:
+    async with served() as host:
+        await host.post("/session", {"sessionID": session}, 400)
+
+
 async def test_the_journal_of_a_session_is_read_in_parts_and_filtered(
     served: Any, add_plugin: AddPlugin, configure: Any
 ) -> None:

@@ -78,11 +78,13 @@ async def test_a_client_that_connects_again_gets_what_it_missed(served: Any) -> 
     assert first["id"] == "1"
 
 
-async def test_a_number_of_an_earlier_life_of_the_host_counts_as_now(served: Any) -> None:
-    async with served() as host, host.events("?since=999999") as found:
-        await host.post("/plugin/event", {"event": "fresh"})
-        event = await found.next()
-    assert json.loads(event["data"])["event"] == "fresh"
+async def test_who_followed_an_earlier_life_of_the_host_gets_all_of_this_one(served: Any) -> None:
+    async with served() as host:
+        await host.post("/plugin/event", {"event": "before it connected again"})
+        async with host.events("", "Last-Event-ID: 999999") as found:
+            first = await found.next()
+    assert first["id"] == "1"
+    assert json.loads(first["data"])["event"] == "before it connected again"
 
 
 async def test_secrets_do_not_get_into_events(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:

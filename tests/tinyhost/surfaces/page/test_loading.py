@@ -12,6 +12,7 @@ import httpx2
 import pytest
 import trio
 from chromium import PageError, browsing
+from tls_proxy import tls_proxy
 
 from tinyhost.surfaces.http import PAGE
 
@@ -153,6 +154,27 @@ async def test_the_command_serves_the_page(
         page = await browser.new_page()
         await page.open(f"{status['addresses']['http']}/#token={token}")
         await page.until("document.querySelector('[data-plugin=weather]')")
+        assert page.problems == []
+
+
+async def test_the_page_works_behind_a_proxy_with_tls(
+    child: Callable[..., Any], configured: Callable[..., None], tmp_path: Path
+) -> None:
+    configured("weather")
+    name = "tiny.localhost"  # which a browser looks for on this machine
+    status = await child("--http", "127.0.0.1:0", "--http-name", name).ready()
+    token = Path(status["addresses"]["httpToken"]).read_text().strip()
+    server = status["addresses"]["http"].removeprefix("http://")
+    async with (
+        tls_proxy(tmp_path, name, server) as proxy,
+        browsing(tmp_path / "browser") as browser,
+    ):
+        page = await browser.new_page()
+        await page.call("Security.setIgnoreCertificateErrors", ignore=True)
+        await page.open(f"https://{name}:{proxy.port}/#token={token}")
+        await page.until(f"{STATE} === 'live'")
+        await page.click("#reload")  # which a browser sends with an Origin
+        await page.until("document.querySelector('.message')?.innerText.includes('read again')")
         assert page.problems == []
 
 

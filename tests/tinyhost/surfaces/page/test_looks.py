@@ -130,6 +130,34 @@ async def test_the_question_before_unloading_is_answered_with_the_keyboard(shown
         await page.until("!document.querySelector('[data-plugin=guard]')")
 
 
+async def test_what_has_the_focus_is_not_hidden_by_what_stays_at_the_top(shown: Any) -> None:
+    covered = """(() => {
+      const box = document.activeElement.getBoundingClientRect();
+      const top = document.elementFromPoint(box.x + box.width / 2, box.y + 2);
+      return !document.activeElement.contains(top) && document.activeElement.outerHTML;
+    })()"""
+    async with shown("weather", "guard", "flaky", "broken") as host:
+        await make_busy(host)
+        for tab in ("plugins", "timeline"):
+            page = await host.page(tab, width=1280, height=300)
+            await page.value(f"[...document.querySelectorAll('#panel-{tab} button')].pop().focus()")
+            for _ in range(20):
+                await page.press("Tab", shift=True)
+                assert await page.value(covered) is False
+
+
+async def test_the_heads_of_the_columns_stay_in_sight(shown: Any) -> None:
+    async with shown("weather", "guard") as host:
+        page = await host.page(width=1280, height=300)
+        await page.value("document.querySelector('[data-plugin=guard]').scrollIntoView()")
+        assert await page.value("scrollY > 0")
+        head = """(() => {
+          const box = document.querySelector('.plugins thead th').getBoundingClientRect();
+          return document.elementFromPoint(box.x + 20, box.y + box.height / 2).innerText;
+        })()"""
+        assert await page.value(head) == "Plugin"
+
+
 async def test_a_button_keeps_the_focus_while_the_numbers_change(shown: Any) -> None:
     async with shown("weather", "guard") as host:
         page = await host.page()
