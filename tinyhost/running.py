@@ -6,6 +6,7 @@ JSON, is here.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ import trio
 
 from .config import Config
 from .dispatch import Dispatcher, DispatchResult
-from .errors import InvalidCall, NotLoaded, PluginNotFound, PluginSkipped
+from .errors import InvalidCall, NotLoaded, PluginNotFound, PluginSkipped, TinyhostError
 from .events import EventBus
 from .hooks import HOOKS
 from .host import Host
@@ -30,6 +31,8 @@ from .present import loaded_value, plugin_value
 from .reload import plan
 from .stats import Latencies, usage
 
+_log = logging.getLogger(__name__)
+
 _SESSIONS = 256  # that clients began and have not ended
 
 
@@ -41,6 +44,7 @@ class RunningHost:
     surface lets a call through; see steady, as a guard may not be there yet.
     drains: called when the host is to stop; each takes nothing new for a surface, and returns
     once everything that was asked of it has been answered.
+    reload_listeners: told true when a reload begins, and false when it has ended.
     """
 
     def __init__(self, host: Host, reread: Callable[[], Config]) -> None:
@@ -49,6 +53,7 @@ class RunningHost:
         self.addresses: dict[str, str] = {}
         self.ready = trio.Event()
         self.drains: list[Callable[[], Awaitable[None]]] = []
+        self.reload_listeners: list[Callable[[bool], None]] = []
         self.started = time.time()
         self._reread = reread
         self._failed: dict[str, Loaded] = {}
@@ -78,6 +83,8 @@ class RunningHost:
     def _observed(self, event: str, plugin: Plugin, text: str) -> None:
         if event == "unloaded":
             self._latencies.forget(plugin.name)
+            if not self.stopping:  # which is told as a whole
+                _log.info("plugin %s unloaded", plugin.name)
         fields = {"plugin": plugin.name, "id": plugin.id, "event": event, "text": text}
         self.events.publish("plugin", self._cleaner.fields(fields))
 
@@ -207,7 +214,15 @@ class RunningHost:
         specs: Sequence[PluginSpec] | None,
         on_done: Callable[[Loaded], None] | None = None,
     ) -> list[Loaded]:
-        results = await self.host.load_all(specs, on_done=on_done)
+        def done(result: Loaded) -> None:
+            if result.error is not None:
+                _log.error("%s", result.error)
+            else:
+                _log.info("plugin %s loaded after %.0f ms", result.spec.name, result.seconds * 1000)
+            if on_done is not None:
+                on_done(result)
+
+        results = await self.host.load_all(specs, on_done=done)
         for result in results:
             self._note(result)
         return results
@@ -219,7 +234,8 @@ class RunningHost:
             self._failed.pop(name, None)
         elif error is not None:
             # A name that nothing is known of is nobody's plugin that is missing.
-            if not isinstance(error, PluginNotFound | InvalidCall) or self._configured(name):
+            unknown = isinstance(error, PluginNotFound | InvalidCall)
+            if not unknown or self._configured(name) or self.host.misses(name):
                 self._failed[name] = result
             fields = {"plugin": name, "event": "failed", "text": str(error)}
             self.events.publish("plugin", self._cleaner.fields(fields))
@@ -282,8 +298,18 @@ class RunningHost:
         the host stops.
         """
         async with self._changing:
-            with trio.CancelScope(shield=not self.stopping) as self._reloading:
-                done = await self._reload()
+            for listener in self.reload_listeners:
+                listener(True)
+            try:
+                with trio.CancelScope(shield=not self.stopping) as self._reloading:
+                    done = await self._reload()
+            except TinyhostError as error:
+                _log.error("not reloaded: %s", error)
+                raise
+            finally:
+                for listener in self.reload_listeners:
+                    listener(False)
+        _tell(done)
         return done
 
     async def _reload(self) -> dict[str, Any]:
@@ -344,3 +370,12 @@ class RunningHost:
     async def wait_stopping(self) -> None:
         """Return once it was asked to stop."""
         await self._stopping.wait()
+
+
+def _tell(done: Mapping[str, Any]) -> None:
+    """Log what a reload has changed; plugins that failed have been told of."""
+    for text in (*done["problems"], *done["notices"]):
+        _log.warning("%s", text)
+    changed = {key: done[key] for key in ("loaded", "restarted", "unloaded") if done[key]}
+    words = "; ".join(f"{key} {', '.join(names)}" for key, names in changed.items())
+    _log.info("reloaded: %s", words or "no plugin has changed")

@@ -141,20 +141,36 @@ class Address:
             os.close(self._folder)
 
 
-def is_own(connected: Any) -> bool:
-    """Whether a process of the same user listens at the other end of a socket.
+def peer_of(connected: Any) -> tuple[int, int]:
+    """The process at the other end of a unix socket and its user: pid (0 where the system does
+    not tell), and uid (-1). Of a listener, whoever began to listen.
 
-    The folder and the file have been looked at before; they may have been changed since.
+    For a command: the folder and the file have been looked at before, and may have been
+    changed since.
     """
     import socket
 
     if (option := getattr(socket, "SO_PEERCRED", None)) is not None:
         told = connected.getsockopt(socket.SOL_SOCKET, option, 12)  # pid, uid, gid
-    elif (option := getattr(socket, "LOCAL_PEERCRED", None)) is not None:  # macOS and the BSDs
+        return _number(told[:4]), _number(told[4:8])
+    if (option := getattr(socket, "LOCAL_PEERCRED", None)) is not None:  # macOS and the BSDs
         told = connected.getsockopt(0, option, 8)  # version, uid
-    else:
-        return False
-    return int.from_bytes(told[4:8], sys.byteorder) == os.geteuid()
+        return 0, _number(told[4:8])
+    return 0, -1
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, sys.byteorder)
+
+
+def pid_in(lock: str) -> int:
+    """The process that a host's lock file names; 0 where there is none."""
+    try:
+        with open(lock, "rb") as file:  # noqa: PTH123
+            line = file.readline(20).strip()
+    except OSError:
+        return 0
+    return int(line) if line.isdigit() else 0
 
 
 def find_socket(

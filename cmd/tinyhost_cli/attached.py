@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from tinyhost_cli import output
-from tinyhost_cli.client import NOT_LOADED, HostError, HostGone, attach
+from tinyhost_cli.client import NOT_LOADED, HostError, HostGone, HostSilent, attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,11 +52,15 @@ def ask_host(
 
 def tell_of_host(way: str, directory: str | None = None, config_file: str | None = None) -> None:
     """Where a host is running that goes by what was before, say how to make the change count."""
-    from tinyhost import runtime
-
-    where = os.path.abspath(directory or ".")  # noqa: PTH100
-    if runtime.find_socket(where, os.environ, config_file):
-        output.problem(f"a host is running; to make it count there: {way}")
+    try:
+        client = attach(directory, config_file)
+        if client is None:
+            return
+        with client:
+            pass
+    except HostSilent:
+        pass  # there is one all the same
+    output.problem(f"a host is running; to make it count there: {way}")
 
 
 def report_failed(failed: Sequence[Mapping[str, Any]]) -> None:
@@ -66,8 +70,13 @@ def report_failed(failed: Sequence[Mapping[str, Any]]) -> None:
 
 
 def directory_of(setup: Setup) -> str:
-    """Where the command works."""
-    return os.path.abspath(setup.directory or ".")  # noqa: PTH100
+    """Where the command works. Raises OSError for a current folder that was deleted."""
+    try:
+        return os.path.abspath(setup.directory or ".")  # noqa: PTH100
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            "the current folder is gone: change to another, or name one with --directory"
+        ) from None
 
 
 def invoke(setup: Setup, name: str, input_text: str | None) -> int | None:

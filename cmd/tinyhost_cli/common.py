@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tinyhost_cli import completion, output
+from tinyhost_cli.attached import directory_of
 from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def read_config(setup: Setup) -> Config:
     """
     from tinyhost.layers import load_layers, notices
 
-    config = load_layers(setup.directory or ".", setup.config_file)
+    config = load_layers(directory_of(setup), setup.config_file)
     for text in (*map(str, config.problems), *notices(config)):
         output.problem(text)
     return config

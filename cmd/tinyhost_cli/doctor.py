@@ -151,10 +151,10 @@ def _check_host(setup: Setup) -> Finding:
     from tinyhost_cli.attached import directory_of
     from tinyhost_cli.client import HostError, HostGone, attach
 
-    client = attach(setup.directory, setup.config_file, timeout=_HOST_PATIENCE)
-    if client is None:
-        return Finding(OK, "running host", "none, so each command starts plugins of its own")
     try:
+        client = attach(setup.directory, setup.config_file, timeout=_HOST_PATIENCE)
+        if client is None:
+            return Finding(OK, "running host", "none, so each command starts plugins of its own")
         with client:
             status = client.call("host/status", {"directory": directory_of(setup)})
     except (HostGone, HostError) as error:

@@ -13,7 +13,7 @@ import click
 
 from tinyhost_cli import output
 from tinyhost_cli.attached import directory_of
-from tinyhost_cli.client import Client, HostGone, attach
+from tinyhost_cli.client import PATIENCE, Client, HostGone, HostSilent, attach, is_stopped
 from tinyhost_cli.common import attach_options
 from tinyhost_cli.output import memory, number
 from tinyhost_cli.setup import Setup
@@ -125,8 +125,8 @@ def _row(plugin: Mapping[str, Any]) -> Sequence[str]:
 def top(setup: Setup, every: float, count: int | None) -> int:
     """Watch the plugins of the running host, the busiest in processor time first.
 
-    CALLS and CPU are since the last look: calls a second, and percent of one processor. Ends with
-    Ctrl+C. With --json, one object a look, one look where --count does not say otherwise.
+    CALLS/S and CPU % (of one processor) are since the last look; in the first, since the host was
+    started. Ends with Ctrl+C. With --json, one object a look, one look where --count does not say otherwise.
     """
     from tinyhost_cli.top_view import watch
 
@@ -229,10 +229,12 @@ def stop(setup: Setup) -> int:
         try:
             for _ in client.notes():
                 pass
+        except HostSilent:
+            raise
         except HostGone:
-            pass
-    _wait_ended(status["addresses"]["control"])
+            pass  # as it has to be
     pid = status["pid"]
+    _wait_ended(status["addresses"]["control"], pid)
     if setup.as_json:
         output.emit({"stopped": pid})
     else:
@@ -240,11 +242,13 @@ def stop(setup: Setup) -> int:
     return 0
 
 
-def _wait_ended(socket: str) -> None:
+def _wait_ended(socket: str, pid: int) -> None:
     """Return once the host that listened there has ended its plugins, too, and given up its place.
 
-    It gives up its clients before that.
+    It gives up its clients before that. How long plugins may take is for their settings to say,
+    so what it is waiting for is told to the person. Raises HostSilent.
     """
+    told = time.monotonic()
     try:
         lock = os.open(f"{socket}.lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -254,6 +258,11 @@ def _wait_ended(socket: str) -> None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
+                if time.monotonic() > told + PATIENCE:
+                    if is_stopped(pid):
+                        raise HostSilent(pid) from None
+                    output.note(f"process {pid} is still ending its plugins")
+                    told = time.monotonic()
                 time.sleep(_LOOK)
             else:
                 return

@@ -136,7 +136,7 @@ def _invoke(args: list[str]) -> int:
 
 def _report(error: BaseException, *, as_json: bool) -> int:
     """Print an error, if there is something to say, and return the exit code."""
-    error = _leaf(error)
+    error = leaf(error)
     if isinstance(error, BrokenPipeError):
         return _READER_GONE
     if isinstance(error, click.exceptions.Exit):
@@ -161,7 +161,7 @@ def _report(error: BaseException, *, as_json: bool) -> int:
         output.emit({"error": error_value(error)})
     else:
         output.problem("\n".join([str(error), *getattr(error, "__notes__", ())]))
-    return _exit_code(error)
+    return exit_code(error)
 
 
 def _report_host(error: HostError | HostGone, *, as_json: bool) -> int:
@@ -174,7 +174,7 @@ def _report_host(error: HostError | HostGone, *, as_json: bool) -> int:
     return error.exit_code if isinstance(error, HostError) else FAILED
 
 
-def _leaf(error: BaseException) -> BaseException:
+def leaf(error: BaseException) -> BaseException:
     """The error inside a group of one; of several, an interruption or the first."""
     while isinstance(error, BaseExceptionGroup):
         stops = [inner for inner in error.exceptions if isinstance(inner, KeyboardInterrupt)]
@@ -208,7 +208,8 @@ def _report_fault(error: BaseException) -> int:
     return INTERNAL
 
 
-def _exit_code(error: TinyhostError) -> int:
+def exit_code(error: Exception) -> int:
+    """What a command exits with that ends with an error that a person is told of."""
     if isinstance(error, ConfigError):
         return CONFIG
     if isinstance(error, InvalidCall) and not isinstance(error, ToolNotFound):

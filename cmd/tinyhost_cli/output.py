@@ -6,6 +6,7 @@ that could command it are shown escaped, whoever they come from.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import contextlib
 import os
@@ -73,9 +74,20 @@ def note(text: str) -> None:
     # the end, and of an error stream that nobody reads, nobody can be told.
     with contextlib.suppress(OSError):
         sys.stdout.flush()
-    with contextlib.suppress(OSError):
+    try:
         sys.stderr.write(escape(text) + "\n")
         sys.stderr.flush()
+    except OSError:
+        atexit.unregister(_let_go)
+        atexit.register(_let_go)
+
+
+def _let_go() -> None:
+    """Forget what standard error did not take: Python would make an exit code of it."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _visible(match: re.Match[str]) -> str:

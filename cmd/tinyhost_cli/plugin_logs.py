@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import BinaryIO
 
 import click
 
@@ -44,11 +45,9 @@ def logs(name: str, follow: bool, lines: int, as_json: bool) -> int:
     if not os.path.exists(path) and not follow:  # noqa: PTH110
         output.problem(f"there is no log of a plugin {name} ({path}); it has said nothing so far")
         return 1
-    for line in last_lines(path, lines):
+    for line in _followed(path, lines) if follow else last_lines(path, lines):
         _print(name, line, as_json)
-    if follow:
-        for line in _followed(path):
-            _print(name, line, as_json)
+        if follow:
             sys.stdout.flush()
     return 0
 
@@ -60,32 +59,45 @@ def _print(name: str, line: str, as_json: bool) -> None:
         output.say(line)
 
 
-def _followed(path: str) -> Iterator[str]:
-    """New lines, for ever; the file may be put aside and begun anew at any time."""
-    file, rest = _opened(path, at_end=True), b""
-    while True:
-        data = file.read() if file is not None else b""
-        *done, rest = (rest + data).split(b"\n")
-        for line in done:
-            yield line.decode("utf-8", "replace")
-        if data:
-            continue
-        sys.stdout.flush()
-        time.sleep(_POLL)
-        if file is None or _replaced(file.fileno(), path):
-            if file is not None:
-                file.close()
-            file = _opened(path, at_end=False)
+def _followed(path: str, count: int) -> Iterator[str]:
+    """The last lines and then new ones, for ever: each once, whole, and none left out.
+
+    The file may be put aside and begun anew at any time.
+    """
+    from tinyhost.pluginlog import last_lines
+
+    with contextlib.ExitStack() as opened:
+        file = _opened(path, opened)
+        *lines, rest = _read(file).split(b"\n")
+        if len(lines) < count:
+            yield from last_lines(path if file is None else f"{path}.1", count - len(lines))
+        yield from map(_text, lines[max(0, len(lines) - count) :])
+        while True:
+            sys.stdout.flush()
+            time.sleep(_POLL)
+            replaced = file is None or _replaced(file.fileno(), path)
+            # After that look: what was put aside is complete now.
+            *lines, rest = (rest + _read(file)).split(b"\n")
+            yield from map(_text, lines)
+            if replaced:
+                file = _opened(path, opened)
 
 
-def _opened(path: str, *, at_end: bool) -> Any:
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace")
+
+
+def _opened(path: str, opened: contextlib.ExitStack) -> BinaryIO | None:
+    """The file as it is now, in place of the one before."""
+    opened.close()
     try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115, PTH123
+        return opened.enter_context(open(path, "rb", buffering=0))  # noqa: PTH123
     except OSError:
         return None
-    if at_end:
-        file.seek(0, os.SEEK_END)
-    return file
+
+
+def _read(file: BinaryIO | None) -> bytes:
+    return b"" if file is None else file.read()
 
 
 def _replaced(descriptor: int, path: str) -> bool:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tinyhost_cli.attached import directory_of
 from tinyhost_cli.client import attach
 from tinyhost_cli.common import serve_options
 from tinyhost_cli.mcp_pipe import pipe_mcp
 from tinyhost_cli.setup import Setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tinyhost.config import Config
     from tinyhost.running import RunningHost
@@ -32,13 +33,26 @@ _LOOPBACK = "127.0.0.1:4096"
     flag_value=_LOOPBACK,
     help=f"Serve HTTP too, with MCP at /mcp and a page at /. Without HOST:PORT at {_LOOPBACK}.",
 )
+@click.option(
+    "--http-name",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Take HTTP requests for this host name too, as behind a proxy with TLS. Repeatable.",
+)
 @click.option("--mcp", is_flag=True, help="Speak MCP on standard input and output, too.")
 @click.option("--otel", is_flag=True, help="Send spans of sessions, hooks and calls by OTLP.")
 @click.option("--grace", metavar="TIME", help='How long calls get to end at a stop, as "10s".')
 @click.option("--foreground", is_flag=True, help="Stay in the foreground, which is the default.")
 @serve_options
 def serve(
-    setup: Setup, http: str | None, mcp: bool, otel: bool, grace: str | None, foreground: bool
+    setup: Setup,
+    http: str | None,
+    names: tuple[str, ...],
+    mcp: bool,
+    otel: bool,
+    grace: str | None,
+    foreground: bool,
 ) -> int:
     """Load the configured plugins and keep them, until stopped.
 
@@ -56,6 +70,8 @@ def serve(
     from tinyhost_cli import serve_log
 
     del foreground
+    if names and http is None:
+        raise click.UsageError("--http-name goes with --http.")
     if mcp and http is None:
         client = attach(setup.directory, setup.config_file)
         if client is not None:
@@ -63,15 +79,17 @@ def serve(
     serve_log.start(verbose=setup.verbose)
     service = Service(
         read_config=_reader(setup),
-        directory=os.path.abspath(setup.directory or "."),  # noqa: PTH100
+        directory=directory_of(setup),
         environ=dict(os.environ),
         grace=GRACE if grace is None else _seconds(grace),
-        surfaces=tuple(_surfaces(http, mcp, otel)),
-        on_loaded=serve_log.loaded,
+        surfaces=tuple(_surfaces(http, names, mcp, otel)),
         on_ready=serve_log.ready,
         is_process=True,
     )
-    trio.run(run, service)
+    try:
+        trio.run(run, service)
+    except Exception as error:
+        return serve_log.failed(error)
     return 0
 
 
@@ -90,14 +108,14 @@ def _seconds(text: str) -> float:
         raise click.UsageError(f"The value of --grace cannot be used: {error}.") from None
 
 
-def _surfaces(http: str | None, mcp: bool, otel: bool) -> list[_Maker]:
+def _surfaces(http: str | None, names: Sequence[str], mcp: bool, otel: bool) -> list[_Maker]:
     makers: list[_Maker] = []
     if otel:
         from tinyhost.surfaces.otel import otel_surface
 
         makers.append(otel_surface())
     if http is not None:
-        makers.append(_http(http))
+        makers.append(_http(http, names))
     if mcp:
         from tinyhost.surfaces.mcp import mcp_stdio
 
@@ -105,8 +123,9 @@ def _surfaces(http: str | None, mcp: bool, otel: bool) -> list[_Maker]:
     return makers
 
 
-def _http(bind: str) -> _Maker:
+def _http(bind: str, names: Sequence[str]) -> _Maker:
     from tinyhost.surfaces.http import PAGE, http_surface
     from tinyhost.surfaces.mcp import is_installed, mcp_app
 
-    return http_surface(bind, mounts={"/mcp": mcp_app} if is_installed() else {}, pages=PAGE)
+    mounts = {"/mcp": mcp_app} if is_installed() else {}
+    return http_surface(bind, mounts=mounts, pages=PAGE, names=names)

@@ -15,7 +15,6 @@ from tinyhost.journal_records import timestamp
 from tinyhost_cli import output
 
 if TYPE_CHECKING:
-    from tinyhost.manager import Loaded
     from tinyhost.running import RunningHost
 
 _log = logging.getLogger("tinyhost.serve")
@@ -33,14 +32,6 @@ def start(*, verbose: bool) -> None:
     logging.getLogger().addHandler(handler)
 
 
-def loaded(result: Loaded) -> None:
-    """One plugin has been loaded, or has not."""
-    if result.error is not None:
-        _log.error("%s", result.error)
-    else:
-        _log.info("plugin %s loaded after %.0f ms", result.spec.name, result.seconds * 1000)
-
-
 def ready(running: RunningHost) -> None:
     """All have been loaded or have failed."""
     count = len(running.host.manager.plugins)
@@ -49,6 +40,22 @@ def ready(running: RunningHost) -> None:
         _log.info("%s: %s", surface, address)
     if sys.stderr.isatty() and "http" in running.addresses:
         _show_page(running.addresses["http"], running.addresses["httpToken"])
+
+
+def failed(error: Exception) -> int:
+    """Tell why the host could not go on, and return the exit code.
+
+    Raises the error at a terminal, where any command's errors are told alike, and where it is a
+    fault of our own.
+    """
+    from tinyhost.errors import TinyhostError
+    from tinyhost_cli import main
+
+    cause = main.leaf(error)
+    if sys.stderr.isatty() or not isinstance(cause, TinyhostError | OSError):
+        raise error
+    _log.error("%s", "\n".join([str(cause), *getattr(cause, "__notes__", ())]))
+    return main.exit_code(cause)
 
 
 def _show_page(address: str, token_file: str) -> None:

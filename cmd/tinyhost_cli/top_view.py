@@ -16,6 +16,9 @@ _HEADERS = (
     *("PLUGIN", "STATE", "PID", "CPU %", "MEMORY", "CALLS/S", "P50 MS", "P99 MS"),
     *("CALLS", "ERRORS", "TIMEOUTS", "RESTARTS"),
 )
+# What a narrow terminal does without, first to last.
+_SPARE = ("P50 MS", "CALLS", "RESTARTS", "TIMEOUTS", "PID", "CALLS/S", "ERRORS", "MEMORY", "P99 MS")
+_GAP = 3  # cells between columns
 
 
 def watch(client: Client, every: float, count: int | None, *, as_json: bool) -> None:
@@ -34,12 +37,12 @@ def watch(client: Client, every: float, count: int | None, *, as_json: bool) -> 
 
 
 def _rates(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Plugins with callsPerSecond and cpuPercent since the look before, or since they started."""
+    """Plugins with callsPerSecond and cpuPercent since the look before, or since the host began."""
     past = {plugin["id"]: plugin for plugin in before["plugins"]} if before else {}
+    seconds = now["uptimeSeconds"] - (before["uptimeSeconds"] if before else 0)
     plugins = []
     for plugin in now["plugins"]:
         old = past.get(plugin["id"])
-        seconds = now["uptimeSeconds"] - (before["uptimeSeconds"] if before and old else 0)
         calls = plugin["counters"]["calls"] - (old["counters"]["calls"] if old else 0)
         cpu, old_cpu = plugin["stats"]["cpuSeconds"], old and old["stats"]["cpuSeconds"]
         used = None if cpu is None else max(0.0, cpu - (old_cpu or 0))
@@ -80,8 +83,9 @@ def _screen(as_json: bool) -> Iterator[Any]:
         from rich.console import Console
         from rich.live import Live
 
-        with Live(console=Console(file=sys.stdout), auto_refresh=False, screen=True) as live:
-            yield lambda value: live.update(_table(value), refresh=True)
+        console = Console(file=sys.stdout)
+        with Live(console=console, auto_refresh=False, screen=True) as live:
+            yield lambda value: live.update(_table(value, console.width), refresh=True)
 
 
 def _emit(value: Mapping[str, Any]) -> None:
@@ -89,15 +93,31 @@ def _emit(value: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _table(value: Mapping[str, Any]) -> Any:
+def columns_for(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Which columns fit into so many cells: whole ones, since half a name or state is none."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(_HEADERS, *rows, strict=True)]
+    kept = list(range(len(_HEADERS)))
+    for spare in map(_HEADERS.index, _SPARE):
+        if sum(widths[index] + _GAP for index in kept) <= width:
+            break
+        kept.remove(spare)
+    return kept
+
+
+def _table(value: Mapping[str, Any], width: int) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    rows = [[cell(text) for text in _row(plugin)] for plugin in value["plugins"]]
+    kept = columns_for(rows, width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text("Ctrl+C ends"), expand=False)
-    for header in _HEADERS:
-        table.add_column(header, justify="left" if header in ("PLUGIN", "STATE") else "right")
-    for plugin in value["plugins"]:
+    for header in (_HEADERS[index] for index in kept):
+        left = header in ("PLUGIN", "STATE")
+        table.add_column(header, justify="left" if left else "right", no_wrap=True)
+    for plugin, row in zip(value["plugins"], rows, strict=True):
         style = "" if plugin["state"] in ("ready", "starting") else "red"
-        table.add_row(*(Text(cell(text), style=style) for text in _row(plugin)))
+        table.add_row(*(Text(row[index], style=style) for index in kept))
     return table

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 _Method = Callable[[RunningHost, RpcConnection, Params], Awaitable[Any]]
 _METHODS: dict[str, _Method] = {}
-_ALWAYS = ("host/status", "host/stop", "events/follow", "plugin/list")  # also while plugins load
+_ALWAYS = (  # also while plugins load
+    *("host/ping", "host/status", "host/stop"),
+    *("events/follow", "plugin/list"),
+)
 
 
 def methods_of(running: RunningHost) -> Mapping[str, Handler]:
@@ -69,6 +72,12 @@ def _method(name: str) -> Callable[[_Method], _Method]:
 
 
 # --- the host
+
+
+@_method("host/ping")
+async def _ping(_running: RunningHost, _client: RpcConnection, _params: Params) -> Any:
+    """For a client that waits for something long: there is somebody."""
+    return {}
 
 
 @_method("host/status")

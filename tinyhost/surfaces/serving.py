@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 
 import attrs
 import trio
@@ -16,12 +17,13 @@ from .. import paths, runtime
 from ..config import Config
 from ..errors import TinyhostError
 from ..layers import notices
-from ..manager import Loaded
+from ..model import ClientCallbacks
 from ..opening import open_host
 from ..permissions import Origin
 from ..running import RunningHost
-from .control import ControlServer, claimed
+from .control import ControlServer
 from .methods import methods_of
+from .place import claimed
 from .sd_notify import notify, reloading, watchdog_interval
 
 _log = logging.getLogger(__name__)
@@ -39,7 +41,7 @@ class Service:
 
     read_config: reads the configuration, first and at every reload. directory: the project's.
     surfaces: made with the running host once it is open. on_config: told of what was read.
-    on_loaded: called with each plugin as it is loaded or fails. on_ready: once all are.
+    on_ready: called once all plugins are loaded or have failed.
     is_process: whether the process ends when this does. Signals that come too late are ignored
     then, rather than make an orderly end look like another.
     """
@@ -49,7 +51,6 @@ class Service:
     environ: Mapping[str, str]
     grace: float = GRACE
     surfaces: tuple[Callable[[RunningHost], Surface], ...] = ()
-    on_loaded: Callable[[Loaded], None] | None = None
     on_ready: Callable[[RunningHost], None] | None = None
     is_process: bool = False
 
@@ -69,10 +70,12 @@ async def serve(service: Service) -> None:
     _tell(config)
     path = control_socket(config, service.directory, service.environ)
     # Until all is over: what ends the process at once would not let plugins end properly.
-    with _signals(service) as signals, claimed(path) as listener:
+    state = str(paths.state_dir(service.environ))
+    with _signals(service) as signals, claimed(path, state) as place:
         async with _opened(service, config) as running:
             running.addresses["control"] = path
-            control = ControlServer(listener, methods_of(running))
+            running.reload_listeners.append(partial(_tell_of_reload, running))
+            control = ControlServer(place, methods_of(running))
             running.drains.append(control.drain)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_obey, running, signals)
@@ -83,9 +86,13 @@ async def serve(service: Service) -> None:
                 nursery.start_soon(_load, running, service)
                 await running.wait_stopping()
                 notify(service.environ, "STOPPING=1")
-                with trio.move_on_after(service.grace):
+                _log.info("stopping; calls in progress have %g s to end", service.grace)
+                with trio.move_on_after(service.grace) as grace:
                     await _drained(running)
+                if grace.cancelled_caught:
+                    _log.warning("calls in progress did not end within %g s", service.grace)
                 nursery.cancel_scope.cancel()
+        _log.info("stopped")
 
 
 @contextmanager
@@ -111,6 +118,8 @@ async def _opened(service: Service, config: Config) -> AsyncIterator[RunningHost
         directory=service.directory,
         environ=service.environ,
         origin=Origin.PROGRAM,
+        # Whoever calls over MCP can be asked, and may come at any time.
+        callbacks=ClientCallbacks(clients=importlib.util.find_spec("mcp") is not None),
     )
     async with opened as host:
         yield RunningHost(host, service.read_config)
@@ -122,7 +131,7 @@ def _tell(config: Config) -> None:
 
 
 async def _load(running: RunningHost, service: Service) -> None:
-    await running.load_all(on_done=service.on_loaded)
+    await running.load_all()
     running.ready.set()
     _tell_ready(running)
     if service.on_ready is not None:
@@ -137,6 +146,7 @@ async def _obey(running: RunningHost, signals: AsyncIterator[int]) -> None:
         async for number in signals:
             # A terminal that is closed sends SIGHUP as well, and then it is gone.
             if number != signal.SIGHUP or (at_terminal and not _has_terminal()):
+                _log.info("told to stop by %s", signal.Signals(number).name)
                 running.stop()
             elif ask.statistics().current_buffer_used == 0:
                 ask.send_nowait(None)
@@ -157,25 +167,17 @@ async def _reloads(running: RunningHost, asked: trio.MemoryReceiveChannel[None])
         await reload(running)
 
 
-async def reload(running: RunningHost) -> Mapping[str, Any] | None:
-    """Reload, and tell the log and the service manager; None when the configuration is bad."""
-    environ = running.host.environ
-    notify(environ, *reloading())
-    try:
-        done = await running.reload()
-    except TinyhostError as error:
-        _log.error("not reloaded: %s", error)
-        return None
-    finally:
+async def reload(running: RunningHost) -> None:
+    """Reload. The log tells of it, also where it fails and nothing has changed."""
+    with suppress(TinyhostError):
+        await running.reload()
+
+
+def _tell_of_reload(running: RunningHost, begins: bool) -> None:
+    if begins:
+        notify(running.host.environ, *reloading())
+    else:
         _tell_ready(running)
-    for text in (*done["problems"], *done["notices"]):
-        _log.warning("%s", text)
-    for failed in done["failed"]:
-        _log.error("%s", failed["error"]["message"])
-    changed = {key: done[key] for key in ("loaded", "restarted", "unloaded") if done[key]}
-    words = "; ".join(f"{key} {', '.join(names)}" for key, names in changed.items())
-    _log.info("reloaded: %s", words or "nothing has changed")
-    return done
 
 
 def _tell_ready(running: RunningHost) -> None:

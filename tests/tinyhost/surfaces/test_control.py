@@ -19,7 +19,7 @@ import trio
 
 from tinyhost import runtime
 from tinyhost.surfaces import accepting, control
-from tinyhost.surfaces.control import HostRunning, claimed
+from tinyhost.surfaces.place import HostRunning, claimed
 from tinyhost_cli.client import attach
 
 from .conftest import Child, InService, Rpc, alive, connected, own_socket, until
@@ -61,7 +61,7 @@ async def test_the_socket_and_its_folder_are_for_the_person_alone(in_service: In
             lock = path.with_name(path.name + ".lock")
             assert (modes, stat.S_ISSOCK(path.stat().st_mode)) == ([0o600, 0o700], True)
             assert stat.S_IMODE(lock.stat().st_mode) == 0o600
-            assert lock.read_text() == f"{os.getpid()}\n"
+            assert lock.read_text() == f"{os.getpid()}\n{path}\n"
             assert os.umask(0) == 0
     finally:
         os.umask(before)
@@ -88,6 +88,13 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_that_cannot_be_made_is_told_with_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = pytest.raises(OSError, match=f"{tmp_path}/file: .*; TINYHOST_RUNTIME_DIR can name")
+    with said, claimed(f"{tmp_path}/file/s.sock"):
+        pass
+
+
 def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
@@ -106,6 +113,81 @@ def test_a_host_whose_folder_was_deleted_leaves_the_next_ones_socket_alone(tmp_p
             second.enter_context(claimed(str(path)))
         assert path.is_socket()
     assert not path.exists()
+
+
+@pytest.mark.parametrize("what", ["folder", "socket", "lock"])
+async def test_what_is_deleted_under_a_host_is_made_anew(
+    what: str, in_service: InService, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "_LOOK", 0.01)
+    async with in_service() as host, host.connect() as before:
+        path = Path(host.path)
+        lock = Path(f"{path}.lock")
+        old = path.stat().st_ino, lock.stat().st_ino
+        if what == "folder":
+            shutil.rmtree(path.parent)
+        else:
+            (path if what == "socket" else lock).unlink()
+        await until(lambda: path.is_socket() and lock.exists())
+        await until(lambda: runtime.find_socket(str(home), os.environ))
+        async with host.connect() as after:
+            assert (await after.call("host/status"))["pid"] == os.getpid()
+        assert (path.stat().st_ino, lock.stat().st_ino) != old
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        await before.call("host/status")
+    assert not path.exists()
+
+
+async def test_a_host_whose_place_cannot_be_made_anew_says_so_and_tries_again(
+    in_service: InService, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(control, "_LOOK", 0.01)
+    async with in_service() as host:
+        folder = Path(host.path).parent
+        shutil.rmtree(folder)
+        folder.touch()
+        await until(lambda: "cannot be made anew" in caplog.text)
+        folder.unlink()
+        await until(lambda: "has been made anew" in caplog.text)
+        assert caplog.text.count("cannot be made anew") == 1
+        async with host.connect() as client:
+            await client.call("host/status")
+
+
+async def test_a_second_host_is_refused_also_where_the_folder_of_the_first_was_deleted(
+    in_service: InService, child: Callable[..., Child], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "_LOOK", 3600)
+    async with in_service() as host:
+        shutil.rmtree(Path(host.path).parent)
+        second = child()
+        assert await second.ended() == 1
+        assert f"process {os.getpid()}, {host.path}" in second.log.read_text()
+
+
+async def test_a_second_host_is_refused_also_where_it_would_listen_elsewhere(
+    in_service: InService, child: Callable[..., Child], tmp_path: Path
+) -> None:
+    async with in_service() as host:
+        second = child(TINYHOST_RUNTIME_DIR=str(tmp_path / "elsewhere"))
+        assert await second.ended() == 1
+        said = second.log.read_text()
+        assert f"process {os.getpid()}, {host.path}" in said
+        assert "Set XDG_RUNTIME_DIR and TINYHOST_RUNTIME_DIR as they were there" in said
+        assert f"kill {os.getpid()}" in said
+
+
+def test_a_state_folder_that_cannot_be_used_leaves_the_lock_beside_the_socket(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "state").touch()
+    path = str(tmp_path / "run" / "s.sock")
+    with claimed(path, str(tmp_path / "state")):
+        assert "may not be noticed" in caplog.text
+        with pytest.raises(HostRunning), claimed(path):
+            pass
+    with claimed(path):
+        pass
 
 
 async def test_a_second_host_with_the_same_configuration_is_refused(
@@ -229,7 +311,7 @@ async def test_a_command_lets_go_of_a_host_that_turns_out_to_be_somebody_elses(
 async def test_the_kernel_says_who_is_at_the_other_end() -> None:
     ours, theirs = trio.socket.socketpair()
     with ours, theirs:
-        assert control.peer_uid(ours) == os.getuid()
+        assert runtime.peer_of(ours) == (os.getpid(), os.getuid())
 
 
 async def test_more_clients_than_can_be_served_are_turned_away(

@@ -158,8 +158,9 @@ async def test_a_host_that_is_frozen_gives_no_sign_of_life(
     host = child(NOTIFY_SOCKET=manager.address, WATCHDOG_USEC="40000")
     await until(lambda: manager.said() and "WATCHDOG=1" in manager.heard)
     host.process.send_signal(signal.SIGSTOP)
+    stat = Path(f"/proc/{host.process.pid}/stat")
     try:
-        await trio.sleep(0.2)
+        await until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T")
         manager.said()
         manager.heard.clear()
         await trio.sleep(0.2)

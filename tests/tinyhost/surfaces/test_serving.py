@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -278,6 +279,52 @@ async def test_sigterm_is_obeyed_while_a_reload_waits_for_a_plugin(
     host.process.send_signal(signal.SIGTERM)
     assert await host.ended() == 0
     assert not alive(int(pid.read_text()))
+
+
+async def test_the_log_tells_what_clients_have_the_host_do_and_how_it_ends(
+    child: Callable[..., Child],
+    add_plugin: AddPlugin,
+    configure: Callable[..., None],
+    home: Path,
+) -> None:
+    add_plugin("one", "handshake()\nserve()\n")
+    add_plugin("two", "handshake()\nserve()\n")
+    configure("one")
+    host = child("--grace", "2s")
+    await host.ready()
+    async with connected(host.path) as client:
+        configure("one", "missing")
+        await client.call("host/reload")
+        (home / "config" / "config.json").write_text("{")
+        await client.error("host/reload")
+        await client.call("plugin/load", names=["two"])
+        await client.call("plugin/unload", plugin="two")
+    host.process.send_signal(signal.SIGTERM)
+    assert await host.ended() == 0
+    said = [json.loads(line) for line in host.log.read_text().splitlines()]
+    words = [(line["level"], re.sub(r"\d+ ms", "MS", line["message"])) for line in said]
+    begun = words.index(("info", f"control: {host.path}"))
+    assert [(level, text.partition(": ")[0]) for level, text in words[begun + 1 :]] == [
+        ("error", "plugin not found"),
+        ("info", "reloaded"),
+        ("error", "not reloaded"),
+        ("info", "plugin two loaded after MS"),
+        ("info", "plugin two unloaded"),
+        ("info", "told to stop by SIGTERM"),
+        ("info", "stopping; calls in progress have 2 s to end"),
+        ("info", "stopped"),
+    ]
+
+
+async def test_why_a_host_could_not_start_is_a_line_of_json_as_well(
+    child: Callable[..., Child], home: Path
+) -> None:
+    (home / "config" / "config.json").write_text("{")
+    host = child()
+    assert await host.ended() == 3
+    [line] = host.log.read_text().splitlines()
+    assert json.loads(line)["level"] == "error"
+    assert "config.json:1:2" in json.loads(line)["message"]
 
 
 async def test_the_log_is_lines_of_json_where_there_is_no_terminal(
