@@ -70,8 +70,7 @@ def serve(
     from tinyhost_cli import serve_log
 
     del foreground
-    if names and http is None:
-        raise click.UsageError("--http-name goes with --http.")
+    _check_addresses(http, names)
     if mcp and http is None:
         client = attach(setup.directory, setup.config_file)
         if client is not None:
@@ -91,6 +90,21 @@ def serve(
     except Exception as error:
         return serve_log.failed(error)
     return 0
+
+
+def _check_addresses(http: str | None, names: Sequence[str]) -> None:
+    from tinyhost.errors import ConfigError
+    from tinyhost.surfaces.http.access import parse_bind, parse_name
+
+    if names and http is None:
+        raise click.UsageError("--http-name goes with --http.")
+    try:
+        if http is not None:
+            parse_bind(http)
+        for name in names:
+            parse_name(name)
+    except ConfigError as error:
+        raise click.UsageError(f"{error.reason}.") from None
 
 
 def _reader(setup: Setup) -> Callable[[], Config]:

@@ -20,6 +20,7 @@ _NAME = "http-token"
 _BYTES = 32
 _LONGEST = 1024  # bytes of a token file
 _PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]*")
+_ADDRESS = "use HOST:PORT, with a port up to 65535"
 _PORT = re.compile(r"(:[0-9]*)?")
 
 
@@ -99,7 +100,7 @@ def parse_bind(text: str) -> tuple[str, int]:
     except ValueError:
         number = -1
     if not 0 <= number <= 65535:
-        raise ConfigError(f"{text!r:.100} is not an address to listen at: use HOST:PORT")
+        raise ConfigError(f"{text!r:.100} is not an address to listen at: {_ADDRESS}")
     return ("127.0.0.1" if host in ("", "localhost") else host), number
 
 

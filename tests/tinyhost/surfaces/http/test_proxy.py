@@ -92,10 +92,11 @@ async def test_no_other_name_is_reached_with_tls(served: Any) -> None:
     ("words", "code", "said"),
     [
         (["--http-name", "box.example"], 2, "--http-name goes with --http"),
-        (["--http", "127.0.0.1:0", "--http-name", "https://box.example"], 3, "without scheme"),
+        (["--http", "127.0.0.1:0", "--http-name", "https://box.example"], 2, "without scheme"),
+        (["--http", "127.0.0.1:65536"], 2, "'127.0.0.1:65536' is not an address to listen at"),
     ],
 )
-async def test_a_name_that_cannot_be_used_is_told_at_the_start(
+async def test_a_name_or_address_that_cannot_be_used_is_told_at_the_start(
     home: Path, words: list[str], code: int, said: str
 ) -> None:
     command = [sys.executable, "-m", "tinyhost_cli.main", "serve", *words]
