@@ -25,19 +25,18 @@ from ..errors import (
     ProtocolError,
     RemoteError,
 )
+from ..lives import Lives, Observe
 from ..model import (
     CallContext,
     ClientCallbacks,
-    Counters,
     Manifest,
     PluginInfo,
     PluginSettings,
     State,
     ToolResult,
 )
-from ..plugin import Plugin, StartedPlugin, capability_names
+from ..plugin import StartedPlugin, capability_names
 from ..pluginlog import PluginLog
-from ..supervise import BREAKER_WINDOW, Supervisor
 from .endpoint import Endpoint
 from .headers import schema_problem
 from .http_call import SessionLost
@@ -73,13 +72,12 @@ class HttpPlugin(StartedPlugin):
         name: str,
         address: Address,
         start_task: Callable[[Callable[[], Awaitable[None]]], None],
-        observe: Callable[[str, Plugin, str], None] = lambda _kind, _plugin, _text: None,
+        observe: Observe = lambda _kind, _plugin, _text: None,
     ) -> None:
         self.id = id
         self.name = name
         self._address = address
         self._start_task = start_task
-        self._observe = observe
         self._log = PluginLog(address.log_path, address.secrets)
         self._endpoint = _endpoint(name, address)
         self._dialect = Mcp()
@@ -87,10 +85,7 @@ class HttpPlugin(StartedPlugin):
         self._link: HttpLink | None = None
         self._starting: HttpLink | None = None
         self._start_lock = trio.Lock()
-        self._supervisor = Supervisor()
-        self._counters = Counters()
-        self._last_death: PluginDied | None = None
-        self._stopping = False
+        self._lives = Lives(self, observe, died="failed", started="connected")
         self._stopped = False
         self._handshake_s = 0.0
 
@@ -99,7 +94,7 @@ class HttpPlugin(StartedPlugin):
     @property
     def info(self) -> PluginInfo:
         """A snapshot; counters are of all its sessions since it was loaded."""
-        counters = attrs.evolve(self._counters)
+        counters = attrs.evolve(self._lives.counters)
         counters.junk_lines += self._link.junk if self._link else 0
         return PluginInfo(
             id=self.id,
@@ -112,7 +107,7 @@ class HttpPlugin(StartedPlugin):
             hooks=(),
             counters=counters,
             path=self._endpoint.shown,
-            message=self._message(),
+            message="" if self._live else self._lives.last_words,
             handshake_ms=self._handshake_s * 1000,
             capabilities=capability_names(self.capabilities),
         )
@@ -122,11 +117,11 @@ class HttpPlugin(StartedPlugin):
         """Where the plugin is in its life."""
         if self._stopped:
             return State.STOPPED
-        if self._stopping:
+        if self._lives.over:
             return State.STOPPING
         if self._starting is not None:
             return State.STARTING
-        if self._supervisor.failed:
+        if self._lives.failed:
             return State.FAILED
         live = self._live
         if live is None:
@@ -142,25 +137,11 @@ class HttpPlugin(StartedPlugin):
     def _live(self) -> HttpLink | None:
         return self._link if self._link is not None and self._link.broken is None else None
 
-    def _message(self) -> str:
-        if self._last_death is None or self._live is not None:
-            return ""
-        text = str(self._last_death)
-        return f"{text}\n{self._way_out()}" if self._supervisor.failed else text
-
-    def _way_out(self) -> str:
-        times = self._supervisor.recent_deaths(trio.current_time())
-        return (
-            f"It failed {times} times within {BREAKER_WINDOW:g} s and is not connected again by"
-            f" itself. To try once more: tinyhost plugin restart {self.name}"
-        )
-
     # --- starting
 
     async def start(self) -> None:
         """Shake hands. Raises LoadError, and PluginDied once the plugin is being stopped."""
-        if self._stopping:
-            raise PluginDied(self.name, "was stopped")
+        self._lives.refuse_when_over()
         began = trio.current_time()
         dialect = Mcp(self._address.callbacks, schema_problem)
         link = self._new_link(dialect)
@@ -180,7 +161,7 @@ class HttpPlugin(StartedPlugin):
         settings = self._address.settings
 
         def broken(reason: str) -> None:
-            if link is self._link and not self._stopping:
+            if link is self._link and not self._lives.over:
                 self._died(PluginDied(self.name, reason))
 
         link = HttpLink(
@@ -212,17 +193,13 @@ class HttpPlugin(StartedPlugin):
 
     def _manifest_changed(self, manifest: Manifest) -> None:
         self._manifest = manifest
-        self._observe("changed", self, "")
+        self._lives.changed()
 
     def _died(self, death: PluginDied) -> None:
-        self._last_death = death
-        self._counters.deaths += 1
         if self._link is not None:
-            self._counters.junk_lines += self._link.junk
+            self._lives.counters.junk_lines += self._link.junk
             self._link.junk = 0
-        self._supervisor.record_death(trio.current_time())
-        _log.warning("%s", death)
-        self._observe("died", self, str(death))
+        self._lives.ended(death)
 
     async def revive(self) -> None:
         """Connect again if the session ended, as a call does."""
@@ -235,44 +212,26 @@ class HttpPlugin(StartedPlugin):
         async with self._start_lock:
             if self._live is not None:
                 return self._live
-            self._refuse_restart()
+            self._lives.refuse_too_soon()
             try:
                 await self.start()
             except LoadError as error:
                 self._died(PluginDied(self.name, f"could not be connected again: {error}"))
                 raise
-            self._restarted()
+            self._lives.began_again()
             assert self._link is not None
             return self._link
-
-    def _restarted(self) -> None:
-        self._counters.restarts += 1
-        self._observe("restarted", self, "")
-
-    def _refuse_restart(self) -> None:
-        if self._stopping:
-            raise PluginDied(self.name, "was stopped")
-        death = self._last_death
-        if death is None:
-            return
-        if self._supervisor.failed:
-            raise PluginDied(self.name, death.status, hint=self._way_out())
-        wait = self._supervisor.wait(trio.current_time())
-        if wait > 0:
-            hint = f"It may be connected again in {wait:.1f} s."
-            raise PluginDied(self.name, death.status, hint=hint)
 
     async def restart(self) -> None:
         """End the session if there is one, and begin anew with a clean record."""
         async with self._start_lock:
-            if self._stopping:
-                raise PluginDied(self.name, "was stopped")
+            self._lives.refuse_when_over()
             link, self._link = self._link, None
             if link is not None:
                 await self._end(link)
-            self._supervisor.reset()
+            self._lives.supervisor.reset()
             await self.start()
-            self._restarted()
+            self._lives.began_again()
 
     # --- calling
 
@@ -307,29 +266,23 @@ class HttpPlugin(StartedPlugin):
             return await self._counted(tool.name, call)
 
     async def _counted(self, tool: str, call: Callable[[], Awaitable[_T]]) -> _T:
-        self._counters.calls += 1
+        self._lives.counters.calls += 1
         try:
             return await call()
-        except CallTimeout as error:
-            if error.busy:
-                self._counters.busy += 1
-            else:
-                self._counters.timeouts += 1
-            raise
-        except PluginError:
-            self._counters.errors += 1
+        except PluginError as error:
+            self._lives.count_failure(error)
             raise
         except ValueError as error:
-            self._counters.errors += 1
+            self._lives.count_failure(error)
             raise ProtocolError(self.name, f"tool {tool}", str(error)) from error
 
     # --- stopping
 
     async def stop(self) -> None:
         """End the session, within the grace of its settings."""
-        if self._stopping:
+        if self._lives.over:
             return
-        self._stopping = True
+        self._lives.over = True
         with trio.CancelScope(shield=True):
             for link in (self._starting, self._link):
                 if link is not None:
