@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import attached, output
+from tinyhost_cli import attached, offer_lists, output
 from tinyhost_cli.common import host_options, plugin_option, read_config, wanted_specs
 from tinyhost_cli.lazy import LazyGroup
 from tinyhost_cli.setup import Setup
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tinyhost.bingo.messages import CommandOutcome
     from tinyhost.bingo.types import Completion
     from tinyhost.host import Host
-    from tinyhost.manager import Loaded, Manager
+    from tinyhost.manager import Loaded
 
 command = LazyGroup(
     "command",
@@ -38,30 +38,12 @@ def list_commands(setup: Setup) -> int:
 
     Exit code 1 when a plugin did not load.
     """
-    answer = attached.ask_host(setup, "command/list", {})
-    value = answer[0] if answer else _list_here(setup)
-    if setup.as_json:
-        output.emit(value)
-        return 1 if value["failed"] else 0
-    if rows := value["commands"]:
-        output.table(
-            ("COMMAND", "PLUGIN", "ARGUMENTS", "DESCRIPTION"),
-            [(f"/{row['name']}", row["plugin"], _arguments(row), row["hint"]) for row in rows],
-        )
-    attached.report_failed(value["failed"])
-    return 1 if value["failed"] else 0
-
-
-def _list_here(setup: Setup) -> Mapping[str, Any]:
-    from tinyhost.present import command_value, loaded_value
-    from tinyhost_cli.hosting import failures, with_plugins
-
-    async def look(manager: Manager, loaded: Sequence[Loaded]) -> Mapping[str, Any]:
-        rows = [command_value(offer) for offer in manager.offers.of("commands").values()]
-        return {"commands": rows, "failed": [loaded_value(result) for result in failures(loaded)]}
-
-    config = read_config(setup)
-    return with_plugins(setup, config, wanted_specs(setup, config), look)
+    return offer_lists.show(
+        setup,
+        "commands",
+        ("COMMAND", "PLUGIN", "ARGUMENTS", "DESCRIPTION"),
+        lambda row: (f"/{row['name']}", row["plugin"], _arguments(row), row["hint"]),
+    )
 
 
 def _arguments(row: Mapping[str, Any]) -> str:

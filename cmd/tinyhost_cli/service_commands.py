@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tinyhost_cli import attached, output
+from tinyhost_cli import attached, offer_lists, output
 from tinyhost_cli.common import host_options, plugin_option, read_config, wanted_specs
 from tinyhost_cli.lazy import LazyGroup
 from tinyhost_cli.setup import Setup
@@ -33,30 +33,12 @@ def list_services(setup: Setup) -> int:
 
     Exit code 1 when a plugin did not load.
     """
-    answer = attached.ask_host(setup, "service/list", {})
-    value = answer[0] if answer else _list_here(setup)
-    if setup.as_json:
-        output.emit(value)
-        return 1 if value["failed"] else 0
-    if rows := value["services"]:
-        output.table(
-            ("SERVICE", "PLUGIN", "METHODS"),
-            [(row["key"], row["plugin"], ", ".join(row["methods"]) or "-") for row in rows],
-        )
-    attached.report_failed(value["failed"])
-    return 1 if value["failed"] else 0
-
-
-def _list_here(setup: Setup) -> Mapping[str, Any]:
-    from tinyhost.present import loaded_value, service_value
-    from tinyhost_cli.hosting import failures, with_plugins
-
-    async def look(manager: Manager, loaded: Sequence[Loaded]) -> Mapping[str, Any]:
-        rows = [service_value(offer) for offer in manager.offers.of("services").values()]
-        return {"services": rows, "failed": [loaded_value(result) for result in failures(loaded)]}
-
-    config = read_config(setup)
-    return with_plugins(setup, config, wanted_specs(setup, config), look)
+    return offer_lists.show(
+        setup,
+        "services",
+        ("SERVICE", "PLUGIN", "METHODS"),
+        lambda row: (row["key"], row["plugin"], ", ".join(row["methods"]) or "-"),
+    )
 
 
 @click.command()
