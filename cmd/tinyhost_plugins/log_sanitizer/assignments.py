@@ -44,6 +44,8 @@ _IN_QUOTES = {
 _BARE = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]\\]|&(?!&|[\w.\-%]{0,64}+=)){1,4096}+")
 _SOLID = re.compile(r"\S{1,4096}+")
 _REST_OF_LINE = re.compile(r"[^\r\n]{1,4096}+")
+# In s/NAME=.*/NAME=value/g, what ends the script is no part of the value.
+_SCRIPT_END = re.compile(r"(?P<delimiter>[/#@~!%])[gGiIpmMew\d]{0,4}$")
 _TAG = re.compile(r"(?:(?:!!str|!unsafe|&[\w\-]{1,60})[ ]{1,4})+")  # of YAML
 _ANNOTATION = re.compile(r"[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]{0,4}=[ \t]{0,4}(?=[\"'rbf])")
 _BELOW = re.compile(
@@ -164,6 +166,8 @@ def _quoted(text: str, opening: re.Match[str], kind: Kind, name: str) -> Iterato
 
 def _bare(text: str, found: re.Match[str], start: int, kind: Kind) -> Iterator[Span]:
     name, close = found["name"], found["close"]
+    if values.refers(text, start) and kind.label != "password-hash":
+        return  # before all of a long value is read
     own_line = not close and _begins_line(text, found.start())
     if own_line and found["sep"] == "=" and not found["gap"] and start == found.end():
         value = _SOLID.match(text, start)
@@ -187,6 +191,9 @@ def _word(text: str, start: int, found: re.Match[str], kind: Kind) -> Iterator[S
     if value is None or text[value.end() : value.end() + 1] in ("(", "[", "{"):
         return
     word = value[0].rstrip(".:")
+    last = _SCRIPT_END.search(word)
+    if last and last["delimiter"] == text[found.start() - 1 : found.start()]:
+        word = word[: last.start()]
     spaced = found["gap"] or text[found.start() - 1 : found.start()] in ("(", ",")
     follows = text[value.end() : value.end() + 1]
     plain = word.isalpha() and found["sep"] == "=" and not spaced and follows not in (")", ",")

@@ -36,6 +36,15 @@ _COMMAND = re.compile(
     rf"|htpasswd (?:-[A-Za-z]{{1,8}} )*-[A-Za-z]{{0,8}}b[A-Za-z]{{0,8}} (?:-[A-Za-z]{{1,8}} )*\S{{1,200}} \S{{1,200}} )"
     r"[\"']?(?P<value>[^\s\"'$]{3,256}+)"
 )
+# A word, or what is in quotes.
+_ARGUMENT = r"(?P<value>(?(quote)(?:(?!(?P=quote))[^\r\n]){1,256}+|(?!-)[^\s\"'<>|;&]{1,256}+))"
+_QUOTE = r"(?:[ \t]{1,8}|[\"'],[ ]?)(?P<quote>[\"'])?"
+# openssl -passin pass:x, apksigner --ks-pass pass:x; env:, file: and fd: say where it is kept.
+_PASS = re.compile(rf"(?<![^\s\"'\[,])--?[\w\-]{{0,20}}?pass(?:in|out)?{_QUOTE}pass:{_ARGUMENT}")
+# keytool and jarsigner, whose options take whatever word follows.
+_STORE = re.compile(rf"(?<![^\s\"'\[,])-(?:src|dest)?(?:store|key)pass{_QUOTE}{_ARGUMENT}")
+# What follows such an option in a sentence about it.
+_PROSE = frozenset(("option", "options", "argument", "arguments", "arg", "parameter", "flag"))
 _SETTING = re.compile(
     r"\b(?:config|configure) set (?P<name>[\w.\-:/@]{1,256}+)[ =]{1,4}[\"']?(?P<value>[^\s\"']{1,4096}+)"
 )
@@ -57,6 +66,10 @@ def find(text: str, more: frozenset[str]) -> Iterator[Span]:
         assert found.lastgroup is not None
         if values.whole(found[found.lastgroup], _PASSWORD, ""):
             yield Span(*found.span(found.lastgroup), "password", NAMED)
+    for found in (*_PASS.finditer(text), *_STORE.finditer(text)) if "pass" in text else ():
+        value = found["value"]
+        if value not in _PROSE and values.whole(value, _PASSWORD, ""):
+            yield Span(*found.span("value"), "password", NAMED)
     for found in _LOGIN.finditer(text):
         yield from _login(text, found)
     for found in _SETTING.finditer(text):

@@ -66,6 +66,7 @@ _JOINED = {
     "accesskey": Kind("secret-key", RANDOM),
     "privatekey": Kind("secret-key", RANDOM),
     "clientsecret": Kind("secret", SOLID),
+    **dict.fromkeys(("passwordhash", "passwdhash", "pwhash"), Kind("password-hash", ANY)),
 }
 _WHOLE = {
     ("auth",): Kind("registry-auth", RANDOM),
@@ -94,6 +95,8 @@ def _by_head(head: str, before: str) -> Kind | None:
         )
     if head.endswith(_TOKEN_END):
         return None if before in _OTHER_TOKENS else Kind("token", RANDOM)
+    if head == "hash" and (before in _PASSWORD or before.endswith(_PASSWORD_END)):
+        return Kind("password-hash", ANY)
     if head == "key":
         return _KEY_OF.get(before)
     if head == "secret":

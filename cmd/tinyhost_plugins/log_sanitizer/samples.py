@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import random
 import re
 import string
 import uuid
 from collections.abc import Iterable
 from typing import NamedTuple
+from urllib.parse import quote
 
 from . import samples_harmless, samples_secret
 
@@ -37,6 +39,16 @@ _BLOCKS = {
     "pgp": "PGP ",
 }
 
+# Files as they are in data: addresses. ~filebase1~ is the second of them in base64.
+_FILES = (
+    '{"auths": {"quay.io": {"auth": "~basic0~", "email": "a@example.com"}}}\n',
+    "DB_HOST=db.example.com\nDB_PASSWORD=~an16~\n",
+    "server ntp.example.com iburst\ndriftfile /var/lib/chrony/drift\n",
+    "~rsa0~\n",
+    '{"storage": {"files": [{"contents": {"source": "data:;base64,~filebase1~"}}]}}\n',
+    "apiVersion: v1\nkind: Secret\ndata:\n  user: ~b64z16~\n",
+)
+
 
 class Sample(NamedTuple):
     """A text, what should become of it, and the (class, secret) pairs in it."""
@@ -57,12 +69,16 @@ def build(templates: Iterable[str]) -> list[Sample]:
 
 
 def _sample(template: str, dice: random.Random) -> Sample:
-    marked = _FILL.sub(lambda found: _made_up(found[1], int(found[2]), dice), template)
+    marked = _filled(template, dice)
     return Sample(
         text=_MARK.sub(lambda found: found[2], marked),
         expected=_MARK.sub(lambda found: f"[REDACTED:{found[1]}]", marked),
         secrets=tuple((found[1], found[2]) for found in _MARK.finditer(marked)),
     )
+
+
+def _filled(template: str, dice: random.Random) -> str:
+    return _FILL.sub(lambda found: _made_up(found[1], int(found[2]), dice), template)
 
 
 def _made_up(kind: str, size: int, dice: random.Random) -> str:
@@ -78,7 +94,16 @@ def _made_up(kind: str, size: int, dice: random.Random) -> str:
         return base64.b64encode(dice.randbytes(size // 4 * 3)).decode()
     if kind == "basic":
         return base64.b64encode(f"robot:{_characters('an', 16, dice)}".encode()).decode()
+    if kind.startswith("file"):
+        return _encoded(kind.removeprefix("file"), _filled(_FILES[size], dice))
     return _block(kind, dice)
+
+
+def _encoded(how: str, text: str) -> str:
+    if how == "percent":
+        return quote(text)
+    data = text.encode()
+    return base64.b64encode(gzip.compress(data, mtime=0) if how == "gzip" else data).decode()
 
 
 def _characters(kind: str, size: int, dice: random.Random) -> str:

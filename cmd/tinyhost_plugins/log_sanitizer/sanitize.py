@@ -15,6 +15,7 @@ from . import (
     blocks,
     commands,
     cut_manifests,
+    data_urls,
     headers,
     jsontext,
     manifests,
@@ -28,12 +29,13 @@ from . import (
 )
 from .spans import Span
 
-# JSON in a string of JSON in a string of JSON: what lies deeper is read as plain text.
+# JSON in a string of JSON in a string of JSON, files in addresses in files: what lies deeper is read as
+# plain text.
 _DEEPEST = 4
 
 LABELS = frozenset(
     (
-        *(blocks.LABEL, manifests.LABEL),
+        *(blocks.LABEL, data_urls.LABEL, manifests.LABEL),
         *(*headers.LABELS, *names.LABELS, *shapes.LABELS, *urls.LABELS, *vendors.LABELS),
     )
 )
@@ -53,26 +55,58 @@ class Sanitized(NamedTuple):
     counts: Counter[str]
 
 
+class _Masked(NamedTuple):
+    """text: without its secrets. spans: what was replaced in the text as it was, in order.
+
+    counts: of each class, with what was found in `inside` strings of JSON that had to be decoded.
+    """
+
+    text: str
+    spans: list[Span]
+    counts: Counter[str]
+    inside: Counter[str]
+
+
 def sanitize(text: str, rules: Rules = Rules()) -> Sanitized:  # noqa: B008
     """Put [REDACTED:class] in the place of each secret. JSON stays valid JSON.
 
     The time it takes is proportional to the length of the text, whatever the text is.
     """
-    return _sanitize(text, rules, 0)
+    masked = _sanitize(text, rules, 0, data_urls.Allowance(text))
+    return Sanitized(masked.text, masked.counts)
 
 
-def _sanitize(text: str, rules: Rules, depth: int) -> Sanitized:
+def lines_with_secrets(text: str) -> dict[int, set[str]]:
+    """The lines, counted from 0, on which secrets begin, in order, and the classes of those."""
+    masked = _sanitize(text, Rules(), 0, data_urls.Allowance(text))
+    found: dict[int, set[str]] = {}
+    number = done = 0
+    for span in masked.spans:
+        number += text.count("\n", done, span.start)
+        done = span.start
+        # A piece that had to be decoded does not say which of those inside are its own.
+        found.setdefault(number, set()).update((span.label,) if span.label else masked.inside)
+    return found
+
+
+def _sanitize(text: str, rules: Rules, depth: int, allowance: data_urls.Allowance) -> _Masked:
     inside: Counter[str] = Counter()
 
     def inner(part: str) -> str:
-        result = _sanitize(part, rules, depth + 1)
+        result = _sanitize(part, rules, depth + 1, allowance)
         inside.update(result.counts)
         return result.text
+
+    def holds_secret(part: str) -> bool:
+        return bool(_sanitize(part, rules, depth + 1, allowance).counts)
 
     whole = text
     # All places are those in the text alone, until they are put back at the end.
     text, steps = margins.plain(whole)
-    found = sorted(_find(text, rules))
+    spans_found = [*_find(text, rules)]
+    if depth < _DEEPEST and data_urls.LABEL not in rules.allow:
+        spans_found += data_urls.find(text, holds_secret, allowance)
+    found = sorted(spans_found)
     places = jsontext.documents(text) if depth < _DEEPEST else ()
     kept: list[Span] = []
     at, done, starts = 0, 0, [span.start for span in found]
@@ -84,9 +118,9 @@ def _sanitize(text: str, rules: Rules, depth: int) -> Sanitized:
         at, done = last, place[1]
     kept += found[at:]
     kept += cut_manifests.find(text, done, len(text))
-    merged = spans.merge(text, kept, rules.allow)
-    result, counts = spans.replace(whole, [margins.back(span, steps) for span in merged])
-    return Sanitized(result, counts + inside)
+    merged = [margins.back(span, steps) for span in spans.merge(text, kept, rules.allow)]
+    result, counts = spans.replace(whole, merged)
+    return _Masked(result, merged, counts + inside, inside)
 
 
 def _find(text: str, rules: Rules) -> Iterator[Span]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from .spans import SHAPED, Span
 
+_LONG_FIELD = r"(?=[\w$./=,+\-]{0,150}?[\w./+]{20})"
 _SHAPES = {
     "openai-key": r"sk-(?=[\w\-]{0,200}[0-9A-Z]|[a-z]{20})[\w\-]{20,300}+",
     "github-token": r"github_pat_\w{10,300}+",
@@ -33,8 +34,14 @@ _SHAPES = {
     "gitlab-token": (r"gl(?:pat|dt|rt|ft|soat|cbt|ptt|imt|agent|oas|ffct|wt)-[\w\-.]{20,1100}+"),
     "jwt": r"eyJ[\w\-]{8,8000}+\.(?:[\w\-]{8,16000}+|[\w\-]{2,7}+(?=\.[\w\-]{8}))(?:\.[\w\-]{0,4000}+){0,3}",
     "password-hash": (
-        r"(?:(?:\$(?:2[abxy]?|5|6|7|y|gy)\$|\$argon2(?:id|i|d)\$)[\w$./=,+\-]{30,400}+"
-        r"|\$(?:1|apr1)\$[\w./]{1,8}+\$[\w./]{22}(?![\w./$]))"
+        # Of the fields between the dollars, the hash is the long one.
+        rf"(?:(?:argon2)?\$(?:2[abxy]?|5|6|7|8|9|y|gy|sm3|scrypt|argon2(?:id|i|d)|pbkdf2(?:-sha\d{{1,3}})?)\$"
+        rf"{_LONG_FIELD}[\w$./=,+\-]{{30,400}}+"
+        r"|\$(?:1|apr1)\$[\w./]{1,8}+\$[\w./]{22}(?![\w./$])"
+        # As Django and Werkzeug write them, and directories.
+        rf"|(?:pbkdf2[_:]sha\d{{1,3}}[$:]|scrypt:\d{{1,8}}:\d{{1,3}}:)\d{{1,8}}\$"
+        rf"{_LONG_FIELD}[\w$./=+\-]{{30,400}}+"
+        r"|\{(?:S?SHA(?:256|384|512)?|S?MD5)\}[0-9A-Za-z+/]{22,200}+={0,2})"
     ),
 }
 # A token does not begin inside a word.
@@ -81,7 +88,7 @@ SERVICE = "service-token"
 _BEGINNINGS = (
     *("sk-", "sha256~", "xox", "xapp-", "AIza", "ya29.", "GOCSPX", "npm_", "pypi-", "hf_"),
     *("sk_", "rk_", "whsec_", "dckr_", "_v1_", "hv", "AGE-", "shp", "sq0", "dapi", "gl", "eyJ"),
-    *("github_pat_", "$"),
+    *("github_pat_", "$", "{SSHA", "{SHA", "{SMD5}", "{MD5}"),
 )
 _LABELS = {label.replace("-", "_"): label for label in _SHAPES}
 

@@ -19,7 +19,7 @@ _OTHER_WORDS = """
     passwd token secret key auth authentication authorization login user username name type
     basic bearer bcrypt argon2 scrypt sha256 md5 same-origin include omit inherit ask never
     always interactive static dynamic valid accepted files compat systemd sensitive generated
-    random vault secretstr secretbytes
+    random vault secretstr secretbytes sha1 sha512 argon2id argon2i pbkdf2 yescrypt
 """
 _WORDS = frozenset(_OTHER_WORDS.split())
 _PLACEHOLDER = re.compile(
@@ -30,6 +30,12 @@ _PLACEHOLDER = re.compile(
 _REFERENCE = re.compile(
     r"\$[({A-Za-z_0-9?@*!-]|\{\{|\{%|%\(|%[A-Za-z_]+%|\$$|%[sdvq]$|@[A-Z_]+@$|!|&[A-Za-z(]|#\{"
 )
+# A name of what stands where a template or a sed script puts a secret in: @@PW@@, %%PW%%, __PW__.
+_STAND_IN = re.compile(r"@@\w{1,60}?@@|%%\w{1,60}?%%|__[A-Za-z]\w{0,60}?__$")
+# The rest of a regular expression, such as s/password=.*/.../ and "password=.+?&".
+_WILDCARD = re.compile(r"\.[*+]\??(?:$|[/#|,;:$)@!~&])")
+# A hash as crypt(3) writes it; shorter ones than the known are hashes, too, where a name says so.
+_CRYPT = re.compile(r"\$[a-z0-9\-]{1,20}\$[\w./+=,$\-]{8,400}")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.\-]{1,20}://|(?:~|\.{1,2})/|[A-Za-z]:\\")
 _DOTTED = re.compile(r"[A-Za-z_]\w{0,60}(?:(?:\.|::|->|\?\.)[A-Za-z_]\w{0,60})+")
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,100}[(\[]")
@@ -47,6 +53,8 @@ _HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[
 
 def quoted(value: str, kind: Kind, name: str) -> bool:
     """Whether a value in quotes, or a string in JSON, is a secret."""
+    if _is_crypt(value, kind):
+        return True
     if is_other(value, name):
         return False
     if kind.label == "registry-auth":
@@ -64,6 +72,8 @@ def quoted(value: str, kind: Kind, name: str) -> bool:
 
 def whole(value: str, kind: Kind, name: str) -> bool:
     """Whether all that follows NAME= in a line of its own is a secret."""
+    if _is_crypt(value, kind):
+        return True
     if is_other(value, name) or (kind.level == ANY and _is_path(value)):
         return False
     if name.lower() == "pass" and value.isdigit():
@@ -88,6 +98,8 @@ def alone(value: str, kind: Kind, name: str) -> bool:
 
 def loose(value: str, kind: Kind, name: str) -> bool:
     """Whether a bare word is a secret that may as well be code, or part of a sentence."""
+    if _is_crypt(value, kind):
+        return True
     if is_other(value, name) or _is_address(value):
         return False
     if _DOTTED.fullmatch(value) and _is_identifier(value):
@@ -144,8 +156,17 @@ def is_other(value: str, name: str) -> bool:
         or folded == name.strip("-_.$@").lower()
         or is_marker(value)
         or _PLACEHOLDER.fullmatch(stripped) is not None
-        or _REFERENCE.match(value) is not None
+        or refers(value)
     )
+
+
+def refers(text: str, at: int = 0) -> bool:
+    """Whether what stands at a place begins as what stands for a secret does, however long it is."""
+    return any(form.match(text, at) for form in (_REFERENCE, _STAND_IN, _WILDCARD))
+
+
+def _is_crypt(value: str, kind: Kind) -> bool:
+    return kind.label == "password-hash" and _CRYPT.fullmatch(value) is not None
 
 
 def _is_address(value: str) -> bool:

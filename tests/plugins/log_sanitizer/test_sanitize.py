@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tinyhost_plugins.log_sanitizer import vendors
 from tinyhost_plugins.log_sanitizer.samples import build, load
-from tinyhost_plugins.log_sanitizer.sanitize import Rules, sanitize
+from tinyhost_plugins.log_sanitizer.sanitize import Rules, lines_with_secrets, sanitize
 
 MARKER = re.compile(r"\[REDACTED:([a-z0-9-]+)\]")
 TEXTS = [sample.text for sample in load()]
@@ -214,6 +214,19 @@ def test_the_library_with_the_rules_of_vendors_has_them_all() -> None:
         assert vendors._rules(vendor.module, vendor.detector)
 
 
+def test_the_lines_on_which_secrets_begin_are_told() -> None:
+    (key,) = build(["~rsa0~"])
+    text = (
+        f'a\npassword=hunter2 curl -u a:hunter2 x\n\n{key.text}\nb\n{{"x": "token\\npw=hunter2"}}\n'
+    )
+    last = text.count("\n") - 1
+    expected = {1: {"password"}, 3: {"private-key"}, last: {"password"}}
+    assert lines_with_secrets(text) == expected
+    numbered = "\n".join(f"{number}\t{line}" for number, line in enumerate(text.split("\n"), 1))
+    assert list(lines_with_secrets(numbered)) == [1, 3, last]
+    assert lines_with_secrets("a\nb") == {}
+
+
 DASHES = "-" * 5
 HOSTILE = (
     *("a", " ", "=", '"', "\\", "{", "[", '{"a":', "[1]\n", '{"x":1}\n', "sk-", "AKIA", "eyJa."),
@@ -233,6 +246,25 @@ HOSTILE = (
     *("<password>\n", "curl -b ", "-u a:", "htpasswd -b a ", "Authorization: Digest a="),
     *("password:\n  ", "password for bob", "Private-Lines: 1\nAAAA\n", "tskey-a", "[1,"),
     *('{"body":"{\\"password\\":\\"hunter2\\"}"}\n', '{"x":1}\npassword=hunter2\n', "SG.", "&"),
+    *(
+        "data:,",
+        "data:,%41 ",
+        "data:a/a;a=a;a=a",
+        "data:;base64,QUFB ",
+        "data:;base64,",
+        "'data:,a",
+    ),
+    *(
+        "-storepass ",
+        "-storepass 'a",
+        "-passin pass:",
+        "-passin 'pass:x y",
+        "--a-pass-",
+        "$5$a$",
+        "$9$",
+    ),
+    *("pbkdf2_sha256$1$", "{SSHA}", "@@A", "__a", "password=.*/", "password=$a/", "/password=a/"),
+    '{"a":"{\\"b\\":\\"data:,a%3D1\\"}"}\n',
 )
 
 
