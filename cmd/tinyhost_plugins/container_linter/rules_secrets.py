@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..log_sanitizer.sanitize import sanitize
+from ..log_sanitizer.sanitize import lines_with_secrets, sanitize
 from .containerfile import Containerfile, Setting, Step
 from .findings import ERROR, Finding, shown
+from .lines import Heredoc
 from .options import Options
 from .secret_files import is_secret_file
 from .secret_names import is_plain_value, is_secret_name
@@ -31,6 +32,9 @@ def check(file: Containerfile, _options: Options) -> Iterator[Finding]:
     for step in file.steps():
         for message in dict.fromkeys(_messages(step)):
             yield Finding(ERROR, step.line, SECRET, message, _FIX)
+        for heredoc in step.instruction.heredocs:
+            for line, message in _in_lines(step, heredoc):
+                yield Finding(ERROR, line, SECRET, message, _FIX)
 
 
 def _messages(step: Step) -> Iterator[str]:
@@ -44,8 +48,6 @@ def _messages(step: Step) -> Iterator[str]:
         yield from _in_text(f"the text of {step.name}", _command(step))
     elif step.name == "ADD":
         yield from _in_text("the address of a source", step.instruction.text)
-    for heredoc in step.instruction.heredocs:
-        yield from _in_text(f"the here-document of {step.name}", heredoc.text)
 
 
 def _named(instruction: str, setting: Setting) -> Iterator[str]:
@@ -80,7 +82,24 @@ def _in_text(what: str, text: str) -> Iterator[str]:
     if _CHPASSWD.search(text):
         classes.add("password")
     if classes:
-        yield f"{what} holds a secret ({', '.join(sorted(classes))})"
+        yield f"{what} {_holds(classes)}"
+
+
+def _in_lines(step: Step, heredoc: Heredoc) -> Iterator[tuple[int, str]]:
+    """The lines of the file with secrets in a here-document, which may be far below its instruction."""
+    found = lines_with_secrets(heredoc.text)
+    number = done = 0
+    for command in _CHPASSWD.finditer(heredoc.text):
+        number += heredoc.text.count("\n", done, command.start())
+        done = command.start()
+        found.setdefault(number, set()).add("password")
+    for number, classes in found.items():
+        message = f"the here-document of {step.name} {_holds(classes)}"
+        yield heredoc.line + number, f"{message}; {step.name} is on line {step.line}"
+
+
+def _holds(classes: set[str]) -> str:
+    return f"holds a secret ({', '.join(sorted(classes))})"
 
 
 def files(file: Containerfile, _options: Options) -> Iterator[Finding]:

@@ -21,7 +21,6 @@ _MOST_MASKED = 512 * 1024
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SECRET_KINDS = ("Secret", "OAuthAccessToken", "OAuthAuthorizeToken", "OAuthClient")
 _KNOWN_METADATA = {"annotations", "finalizers", "labels", "managedFields", "ownerReferences"}
-_PASSWORD_HASHES = ("passwordHash",)
 _DATA_URL = re.compile(
     r"""(\bdata:(?:[\w.+-]{1,80}/[\w.+-]{1,80})?(?:;[\w=.+-]{1,80}){0,4},)([^\s"'<>\\]+)"""
 )
@@ -84,8 +83,6 @@ def _safe(value: Any, secret: bool = False) -> Any:
 def _field(name: str, value: Any, secret: bool) -> Any:
     if name == "metadata" and isinstance(value, dict):
         return _metadata(value, secret)
-    if name in _PASSWORD_HASHES:
-        return {"redacted": 1}
     if name == "binaryData" and isinstance(value, dict):
         return {inner: _hidden(item) for inner, item in value.items()}
     return _safe(value)

@@ -125,6 +125,46 @@ def test_a_secret_is_found(text: str, message: str) -> None:
     assert "hunter2" not in found
 
 
+def test_a_secret_in_a_here_document_is_reported_at_its_own_line() -> None:
+    dashes = "-" * 5
+    lines = [
+        *("RUN <<-ONE cat <<TWO \\", "    # a comment", "    && true", "\techo a"),
+        *(
+            "\tDB_PASSWORD=hunter2 ./x",
+            "\techo b",
+            "\techo root:redhat | chpasswd",
+            "\tONE",
+            "a: 1",
+        ),
+        f"{dashes}BEGIN PRIVATE KEY{dashes}",
+        *("A" * 64, f"{dashes}END PRIVATE KEY{dashes}", "curl -u bob:hunter2 https://x"),
+        *('{"note": "two\\nlines", "body": "{\\"password\\":\\"hunter2\\"}"}', "TWO", "USER 1001"),
+        *("COPY --chown=1:1 <<'E' /etc/app.conf", "user: bob", "password: hunter2", "E"),
+    ]
+    found = [one for one in lint(HEAD + "\n".join(lines), Options()) if one.severity == "error"]
+    assert [(one.line, one.message) for one in found] == [
+        (
+            2 + index,
+            f"the here-document of {name} holds a secret ({kind}); {name} is on line {line}",
+        )
+        for index, name, kind, line in [
+            (4, "RUN", "password", 2),
+            (6, "RUN", "password", 2),
+            (9, "RUN", "private-key", 2),
+            (12, "RUN", "password", 2),
+            (13, "RUN", "password", 2),
+            (18, "COPY", "password", 18),
+        ]
+    ]
+    assert f"[ERROR] Line {2 + 4}: hardcoded-secret" in report(found, 10)
+
+
+def test_a_here_document_full_of_secrets_is_read_once() -> None:
+    text = "RUN <<E\n" + "PASSWORD=hunter2\n" * 3000 + "E\n"
+    found = [one.line for one in lint(HEAD + text, Options()) if one.rule == "hardcoded-secret"]
+    assert found == list(range(3, 3003))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -108,6 +108,25 @@ def test_files_in_a_machine_config_are_not_shown() -> None:
     assert '"core"' in body
 
 
+@pytest.mark.parametrize("spelling", ["passwordHash", "password_hash", "PasswordHash"])
+def test_hashes_of_passwords_are_not_shown_and_what_is_said_of_them_is(spelling: str) -> None:
+    hashes = [
+        "$6$salt$hash-of-it",
+        "$y$j9T$abcdefgh$abcdefgh",
+        "{SSHA}abcdefgh",
+        "ab01FAX.bQRSU",
+        "zebra",
+    ]
+    value = {
+        "users": [{spelling: one} for one in hashes] + [{spelling: hashes}],
+        "text": json.dumps({spelling: hashes[0]}),
+        "properties": {spelling: {"type": "string", "description": "as crypt has it"}},
+    }
+    body = show(json.dumps(value).encode(), OTHER).body
+    assert not [one for one in hashes if one in body]
+    assert "as crypt has it" in body
+
+
 def test_binary_data_of_a_config_map_is_not_shown() -> None:
     value = {"kind": "ConfigMap", "binaryData": {"kubeconfig": SECRET, "odd": [SECRET]}}
     body = show(json.dumps(value).encode(), OTHER).body
