@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .._shared.must_gather import MustGather
 from .._shared.report import Report, View
@@ -55,23 +55,22 @@ def _row(proxy: Proxy, options: Options) -> tuple[object, ...]:
     app = app_backend(proxy)
     name = (app.prefix, app.namespace, app.route) if app else ("-", "-", proxy.name)
     notes = ", ".join(_notes(proxy, options)) or "-"
-    return (*name, len(proxy.servers), proxy.mode, proxy.balance or "-", notes)
+    return (*name, proxy.servers, proxy.mode, proxy.balance or "-", notes)
 
 
 def _notes(proxy: Proxy, options: Options) -> Iterator[str]:
     if proxy.kind == "listen":
         yield "listen"
-    idle = sum(1 for server in proxy.servers if not server.takes_traffic)
-    if idle:
-        yield f"{idle} disabled or weight 0"
+    if proxy.idle:
+        yield f"{proxy.idle} disabled or weight 0"
     if proxy.reserve:
         yield f"{proxy.reserve} in reserve"
     yield from long_timeouts(proxy.timeouts, options)
 
 
-def long_timeouts(timeouts: dict[str, str], options: Options) -> Iterator[str]:
+def long_timeouts(timeouts: Iterable[tuple[str, str]], options: Options) -> Iterator[str]:
     """ "timeout server 10m" for each that is longer than it should be."""
-    for key, value in sorted(timeouts.items()):
+    for key, value in sorted(timeouts):
         if is_longer(value, limit_of(key, options)):
             yield f"timeout {key} {line(value, 40)}"
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .._shared.must_gather import MustGather, MustGatherError
+from .._shared.texts import size
 from .haproxy import Config, Proxy, parse
 from .options import Options
 from .pace import Pace
+from .room import NoRoom, Room
 from .routes import PREFIXES
 
 # The folder of a pod below that of its controller, and where other tools have put copies.
@@ -41,16 +42,13 @@ class RouterConfig:
 
 @dataclass(frozen=True, slots=True)
 class AppBackend:
-    """A backend that the router made for a route."""
+    """A backend that the router made for a route. key: namespace and name of the route."""
 
     prefix: str
     namespace: str
     route: str
+    key: str
     proxy: Proxy
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}:{self.route}"
 
 
 def read_configs(mg: MustGather, options: Options, pace: Pace) -> list[RouterConfig]:
@@ -58,6 +56,7 @@ def read_configs(mg: MustGather, options: Options, pace: Pace) -> list[RouterCon
     found: list[RouterConfig] = []
     # The pods of a controller often have the same one.
     parsed: dict[bytes, Config] = {}
+    room: Room | None = Room(options.max_memory_bytes)
     for number, path in enumerate(_paths(mg)):
         if number >= options.max_configs:
             mg.tree.note(path, f"over {options.max_configs} configurations, option maxConfigs")
@@ -65,16 +64,32 @@ def read_configs(mg: MustGather, options: Options, pace: Pace) -> list[RouterCon
         what = f"reading {path}"
         pace.is_over(what)
         try:
-            text = mg.read_text(path, options.max_config_bytes)
+            data = mg.tree.read(path, options.max_config_bytes)
         except MustGatherError as error:
             mg.tree.note(path, str(error).removeprefix(f"{path} "))
             continue
-        digest = hashlib.sha256(text.encode()).digest()
-        controller, pod = _owner(path)
-        if digest not in parsed:
-            parsed[digest] = parse(pace.paced(io.StringIO(text, newline="\n"), what))
-        found.append(RouterConfig(path, controller, pod, parsed[digest], digest))
+        digest = hashlib.sha256(data).digest()
+        if digest not in parsed and room is not None:
+            try:
+                parsed[digest] = parse(pace.paced(_lines(data), what), room)
+            except NoRoom:
+                room = None
+        if digest in parsed:
+            found.append(RouterConfig(path, *_owner(path), parsed[digest], digest))
+        else:
+            most = size(options.max_memory_bytes)
+            mg.tree.note(path, f"no room beside the others in {most}, option maxMemoryBytes")
     return found
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    """The lines of a file, one after the other: all at once take many times its size."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield data[start:end].decode("utf-8", "replace")
+        start = end + 1
 
 
 def _paths(mg: MustGather) -> Iterator[str]:
@@ -99,9 +114,9 @@ def app_backend(proxy: Proxy) -> AppBackend | None:
     namespace, colon, route = key.partition(":")
     if not proxy.is_backend or prefix not in _PREFIXES or not colon or namespace == _POOL:
         return None
-    return AppBackend(prefix, namespace, route, proxy)
+    return AppBackend(prefix, namespace, route, key, proxy)
 
 
-def app_backends(config: Config) -> list[AppBackend]:
+def app_backends(config: Config) -> Iterator[AppBackend]:
     """The backends for routes, in the order of the configuration."""
-    return [found for proxy in config.proxies if (found := app_backend(proxy))]
+    return (found for proxy in config.proxies if (found := app_backend(proxy)))

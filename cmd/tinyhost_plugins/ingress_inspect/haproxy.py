@@ -1,6 +1,7 @@
 """An HAProxy configuration: its sections, and of the proxies what answers ask for.
 
 Read is what is written: conditional blocks (".if") are not decided, so all of their branches count.
+A configuration is kept small: servers are only counted, lines are kept as they may be shown.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from .masks import shown
+from .room import Room
 from .words import words
 
 SECTIONS = frozenset(
@@ -22,6 +25,8 @@ _PROXIES = ("frontend", "backend", "listen")
 # The router keeps servers in reserve that it puts to use without a reload.
 _RESERVE = "_dynamic-"
 _MOST_RESERVE = 1_000_000
+# Characters of a line that are looked at; HAProxy itself takes 64 words.
+_LONGEST_LINE = 65_536
 
 
 @dataclass(slots=True)
@@ -41,43 +46,44 @@ class Server:
 
 @dataclass(slots=True)
 class Defaults:
-    """A section "defaults". inherits: the one it is made "from"."""
+    """A section "defaults". inherits: the one it is made "from". options: its other lines as they
+    may be shown.
+    """
 
     name: str = ""
     inherits: Defaults | None = None
     mode: str = ""
     balance: str = ""
     timeouts: dict[str, str] = field(default_factory=dict)
-    options: list[list[str]] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """What a "bind" says, as it may be shown."""
+
+    text: str
+    is_ssl: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Proxy:
-    """A frontend, backend or listen section. kind: which of them. line: where it begins.
+    """A frontend, backend or listen section. kind: which of them.
 
-    own_mode, own_balance: "" when the section does not say. reserve: servers without an address yet.
+    mode, balance: those in effect; HAProxy's own mode is tcp, and balance is "" when neither the
+    section nor its defaults say. servers: how many there are, idle: how many of them take no new
+    connections. reserve: servers without an address yet. timeouts: its own, by name.
     """
 
     kind: str
     name: str
-    line: int
-    defaults: Defaults | None = None
-    own_mode: str = ""
-    own_balance: str = ""
-    binds: list[list[str]] = field(default_factory=list)
-    timeouts: dict[str, str] = field(default_factory=dict)
-    servers: list[Server] = field(default_factory=list)
+    mode: str = "tcp"
+    balance: str = ""
+    servers: int = 0
+    idle: int = 0
     reserve: int = 0
-
-    @property
-    def mode(self) -> str:
-        """The mode that is in effect: HAProxy's own default is tcp."""
-        return self.own_mode or _inherited(self.defaults, "mode") or "tcp"
-
-    @property
-    def balance(self) -> str:
-        """The algorithm that is in effect, "" when neither the section nor its defaults say."""
-        return self.own_balance or _inherited(self.defaults, "balance")
+    binds: tuple[Bind, ...] = ()
+    timeouts: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_backend(self) -> bool:
@@ -90,9 +96,11 @@ class Proxy:
 
 @dataclass(slots=True)
 class Config:
-    """settings: the lines of the sections "global". others: sections of other kinds by kind."""
+    """settings: the lines of the sections "global" as they may be shown. others: sections of other
+    kinds by kind.
+    """
 
-    settings: list[list[str]] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
     defaults: list[Defaults] = field(default_factory=list)
     proxies: list[Proxy] = field(default_factory=list)
     others: Counter[str] = field(default_factory=Counter)
@@ -108,6 +116,119 @@ class Config:
         return [proxy for proxy in self.proxies if proxy.is_frontend]
 
 
+def parse(lines: Iterable[str], room: Room | None = None) -> Config:
+    """Read a configuration. Lines that mean nothing here are passed over, whatever they are.
+
+    Raises NoRoom when it does not fit into the room that is left.
+    """
+    reader = _Reader(Room() if room is None else room)
+    for line in lines:
+        found = words(line[:_LONGEST_LINE])
+        if found:
+            reader.take(found)
+    return reader.end()
+
+
+class _Section:
+    """A proxy that is being read."""
+
+    def __init__(self, kind: str, name: str, defaults: Defaults | None) -> None:
+        self.kind = kind
+        self.name = name
+        self._defaults = defaults
+        self._mode = self._balance = ""
+        self._servers = self._idle = self._reserve = 0
+        self._binds: list[Bind] = []
+        self._timeouts: dict[str, str] = {}
+
+    def take(self, line: list[str], room: Room) -> None:
+        first, second = line[0], line[1] if len(line) > 1 else ""
+        if first == "mode":
+            self._mode = room.word(second)
+        elif first == "balance":
+            self._balance = room.word(second)
+        elif first == "bind" and second:
+            self._binds.append(Bind(room.text(shown(line[1:])), "ssl" in line[2:]))
+        elif first == "timeout" and len(line) > 2:
+            self._timeouts[room.word(second)] = room.word(line[2])
+        elif first == "server" and len(line) > 2:
+            if second.startswith(_RESERVE):
+                self._reserve += 1
+            else:
+                self._servers += 1
+                self._idle += not read_server(line).takes_traffic
+        elif first == "server-template" and len(line) > 3:
+            self._reserve += _template_size(line[2])
+
+    def proxy(self) -> Proxy:
+        return Proxy(
+            self.kind,
+            self.name,
+            self._mode or _inherited(self._defaults, "mode") or "tcp",
+            self._balance or _inherited(self._defaults, "balance"),
+            self._servers,
+            self._idle,
+            self._reserve,
+            tuple(self._binds),
+            tuple(sorted(self._timeouts.items())),
+        )
+
+
+class _Reader:
+    def __init__(self, room: Room) -> None:
+        self._config = Config()
+        self._room = room
+        self._kind = ""
+        self._defaults: Defaults | None = None
+        self._by_name: dict[str, Defaults] = {}
+        self._proxy: _Section | None = None
+
+    def take(self, line: list[str]) -> None:
+        first = line[0]
+        if first.startswith("."):
+            self._config.conditional |= first == ".if"
+        elif first in SECTIONS:
+            self._end_proxy()
+            self._begin(line)
+        elif self._kind == "global":
+            self._config.settings.append(self._room.text(shown(line)))
+        elif self._kind == "defaults" and self._defaults is not None:
+            _take_default(self._defaults, line, self._room)
+        elif self._proxy is not None:
+            self._proxy.take(line, self._room)
+        elif not self._kind:
+            self._config.stray_lines += 1
+
+    def end(self) -> Config:
+        """The configuration, when there are no more lines."""
+        self._end_proxy()
+        return self._config
+
+    def _end_proxy(self) -> None:
+        if self._proxy is not None:
+            self._config.proxies.append(self._room.shared(self._proxy.proxy()))
+            self._proxy = None
+
+    def _begin(self, line: list[str]) -> None:
+        self._kind, name = line[0], line[1] if len(line) > 1 else ""
+        if self._kind == "defaults":
+            # "defaults from base" is one without a name.
+            name = "" if line[1:2] == ["from"] and len(line) == 3 else name
+            self._defaults = Defaults(self._room.section(name), self._named(line))
+            self._by_name.setdefault(name, self._defaults)
+            self._config.defaults.append(self._defaults)
+        elif self._kind in _PROXIES:
+            self._proxy = _Section(self._kind, name, self._named(line) or self._defaults)
+        elif self._kind != "global":
+            self._config.others[self._kind] += 1
+
+    def _named(self, line: list[str]) -> Defaults | None:
+        """The defaults that a section is made "from"."""
+        if len(line) < 3 or line[-2] != "from":
+            return None
+        return self._by_name.get(line[-1])
+
+
 def _inherited(start: Defaults | None, key: str) -> str:
     # A section can be made only from an earlier one, so this ends.
     while start is not None:
@@ -118,92 +239,20 @@ def _inherited(start: Defaults | None, key: str) -> str:
     return ""
 
 
-def parse(lines: Iterable[str]) -> Config:
-    """Read a configuration. Lines that mean nothing here are passed over, whatever they are."""
-    reader = _Reader()
-    for number, line in enumerate(lines, 1):
-        found = words(line)
-        if found:
-            reader.take(number, found)
-    return reader.config
-
-
-class _Reader:
-    def __init__(self) -> None:
-        self.config = Config()
-        self._section = ""
-        self._defaults: Defaults | None = None
-        self._proxy: Proxy | None = None
-
-    def take(self, number: int, line: list[str]) -> None:
-        first = line[0]
-        if first.startswith("."):
-            self.config.conditional |= first == ".if"
-        elif first in SECTIONS:
-            self._begin(number, line)
-        elif self._section == "global":
-            self.config.settings.append(line)
-        elif self._section == "defaults" and self._defaults is not None:
-            _take_default(self._defaults, line)
-        elif self._proxy is not None:
-            _take_proxy(self._proxy, line)
-        elif not self._section:
-            self.config.stray_lines += 1
-
-    def _begin(self, number: int, line: list[str]) -> None:
-        self._section, name = line[0], line[1] if len(line) > 1 else ""
-        self._proxy = None
-        if self._section == "defaults":
-            # "defaults from base" is one without a name.
-            name = "" if line[1:2] == ["from"] and len(line) == 3 else name
-            self._defaults = Defaults(name, self._named(line))
-            self.config.defaults.append(self._defaults)
-        elif self._section in _PROXIES:
-            self._proxy = Proxy(self._section, name, number, self._named(line) or self._defaults)
-            self.config.proxies.append(self._proxy)
-        elif self._section != "global":
-            self.config.others[self._section] += 1
-
-    def _named(self, line: list[str]) -> Defaults | None:
-        """The defaults that a section is made "from"."""
-        if len(line) < 3 or line[-2] != "from":
-            return None
-        found = (entry for entry in self.config.defaults if entry.name == line[-1])
-        return next(found, None)
-
-
-def _take_default(section: Defaults, line: list[str]) -> None:
+def _take_default(section: Defaults, line: list[str], room: Room) -> None:
     first, second = line[0], line[1] if len(line) > 1 else ""
     if first == "timeout" and len(line) > 2:
-        section.timeouts[second] = line[2]
+        section.timeouts[room.word(second)] = room.word(line[2])
     elif first == "mode":
-        section.mode = second
+        section.mode = room.word(second)
     else:
         if first == "balance":
-            section.balance = second
-        section.options.append(line)
+            section.balance = room.word(second)
+        section.options.append(room.text(shown(line)))
 
 
-def _take_proxy(proxy: Proxy, line: list[str]) -> None:
-    first, second = line[0], line[1] if len(line) > 1 else ""
-    if first == "mode":
-        proxy.own_mode = second
-    elif first == "balance":
-        proxy.own_balance = second
-    elif first == "bind" and second:
-        proxy.binds.append(line[1:])
-    elif first == "timeout" and len(line) > 2:
-        proxy.timeouts[second] = line[2]
-    elif first == "server" and len(line) > 2:
-        if second.startswith(_RESERVE):
-            proxy.reserve += 1
-        else:
-            proxy.servers.append(_server(line))
-    elif first == "server-template" and len(line) > 3:
-        proxy.reserve += _template_size(line[2])
-
-
-def _server(line: list[str]) -> Server:
+def read_server(line: list[str]) -> Server:
+    """The words of a line "server", which has an address."""
     server = Server(line[1], line[2])
     for word, following in zip(line[3:], [*line[4:], ""], strict=False):
         if word == "disabled":

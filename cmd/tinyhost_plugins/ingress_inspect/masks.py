@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .._shared.texts import line as on_one_line
+
 HIDDEN = "[hidden]"
 # The word after one of these is hidden.
 _BEFORE_HIDDEN = frozenset(
@@ -27,6 +29,13 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 
+_LONGEST = 300
+
+
+def shown(line: list[str]) -> str:
+    """The words of a line as an answer shows them: without what is to be hidden, and cut."""
+    return on_one_line(masked(line), _LONGEST)
+
 
 def masked(line: list[str]) -> str:
     """The words of a line with blanks between them, without what is to be hidden."""
@@ -35,17 +44,17 @@ def masked(line: list[str]) -> str:
     kept = _KEPT.get(line[0]) if line else None
     if kept is not None and len(line) > kept:
         return " ".join([*line[:kept], HIDDEN])
-    shown: list[str] = []
+    parts: list[str] = []
     for number, word in enumerate(line):
         if number and line[number - 1].lower() in _BEFORE_HIDDEN:
-            shown.append(HIDDEN)
+            parts.append(HIDDEN)
         elif number and (name := _NAME.search(word)):
             # Something follows, in the word itself or after it.
             rest = [HIDDEN] if line[number:] != [word[: name.end()]] else []
-            return " ".join([*shown, word[: name.end()], *rest])
+            return " ".join([*parts, word[: name.end()], *rest])
         else:
-            shown.append(_without_login(word))
-    return " ".join(shown)
+            parts.append(_without_login(word))
+    return " ".join(parts)
 
 
 def _without_login(word: str) -> str:

@@ -79,12 +79,17 @@ class _Check:
         self._found = Findings(routes=len(routes))
         # For each controller, the backends of each of its pods by key.
         self._pods: dict[str, list[dict[str, list[AppBackend]]]] = defaultdict(list)
+        # Most of them are the same in all pods, and kept once.
+        known: dict[Proxy, AppBackend] = {}
         for config in configs:
-            index: dict[str, list[AppBackend]] = defaultdict(list)
-            for backend in app_backends(config.config):
-                if namespace in ("", backend.namespace):
-                    index[backend.key].append(backend)
-            self._pods[config.controller].append(dict(index))
+            index: dict[str, list[AppBackend]] = {}
+            for made in app_backends(config.config):
+                if namespace in ("", made.namespace):
+                    backend = known.setdefault(made.proxy, made)
+                    others = index.setdefault(backend.key, [backend])
+                    if others[0] is not backend:
+                        others.append(backend)
+            self._pods[config.controller].append(index)
         self._found.backends = len(
             {(name, key) for name, pods in self._pods.items() for pod in pods for key in pod}
         )
@@ -119,7 +124,7 @@ class _Check:
         for router, count in sorted(without_config.items()):
             self._found.unseen.append(
                 f"{counted(count, 'route')} admitted by {router or '(no name)'}: no HAProxy"
-                " configuration of it has been gathered"
+                " configuration of it has been read"
             )
         self._found.unjudged += self._found.unseen
         self._found.uncompared = len(uncompared)
@@ -211,7 +216,7 @@ def trouble(backend: Proxy) -> str:
     if not backend.servers:
         reserve = f", only {backend.reserve} in reserve" if backend.reserve else ""
         return f"no servers{reserve}; requests are answered with 503"
-    if not any(server.takes_traffic for server in backend.servers):
+    if backend.idle == backend.servers:
         return "all servers are disabled or have the weight 0"
     return ""
 

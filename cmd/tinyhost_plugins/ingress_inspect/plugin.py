@@ -75,5 +75,7 @@ def build() -> Plugin:
             reading_tool("ingress_config", _CONFIG, config, _TEXTS),
             reading_tool("ingress_health", _HEALTH, health, _TEXTS),
         ],
+        # Two, so that a call that takes long can be cancelled. Calls share nothing but the options.
+        concurrency=2,
         on_initialize=initialize,
     )

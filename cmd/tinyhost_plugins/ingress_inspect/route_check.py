@@ -58,7 +58,7 @@ def _first(
         return f"No issues with routes{where}."
     if found.uncompared < len(routes):
         return f"No issues with the other routes{where}; {rest}"
-    return f"Routes{where} cannot be checked: no configuration of their routers has been gathered."
+    return f"Routes{where} cannot be checked: no configuration of their routers has been read."
 
 
 def no_config(mg: MustGather) -> str:

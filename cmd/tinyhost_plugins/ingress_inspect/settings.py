@@ -11,11 +11,8 @@ from .backends import limit_of, long_timeouts
 from .configs import RouterConfig, app_backend
 from .durations import is_longer, say
 from .haproxy import Defaults, Proxy
-from .masks import masked
 from .options import Options
 from .route_check import no_config
-
-_LONGEST = 300
 
 
 def answer(mg: MustGather, configs: list[RouterConfig], view: View, options: Options) -> Report:
@@ -42,7 +39,7 @@ def answer(mg: MustGather, configs: list[RouterConfig], view: View, options: Opt
 def _show(report: Report, config: RouterConfig, options: Options) -> None:
     read = config.config
     report.add("Global:")
-    report.list([f"  {line(masked(words), _LONGEST)}" for words in read.settings] or ["  (empty)"])
+    report.list([f"  {text}" for text in read.settings] or ["  (empty)"])
     for defaults in read.defaults:
         _show_defaults(report, defaults, options)
     report.add("Frontends:")
@@ -67,15 +64,14 @@ def _show_defaults(report: Report, defaults: Defaults, options: Options) -> None
         limit = limit_of(key, options)
         mark = f"  [WARNING: > {say(limit)}]" if is_longer(value, limit) else ""
         lines.append(f"  timeout {line(key, 40)} {line(value, 40)}{mark}")
-    lines += [f"  {line(masked(words), _LONGEST)}" for words in defaults.options]
+    lines += [f"  {text}" for text in defaults.options]
     report.list(lines or ["  (empty)"])
 
 
 def _frontend(proxy: Proxy) -> list[str]:
     lines = [f"  {line(proxy.name, 100)} (mode {line(proxy.mode, 20)}, {proxy.kind})"]
     for bind in proxy.binds:
-        mark = "  [SSL]" if "ssl" in bind[1:] else ""
-        lines.append(f"    bind {line(masked(bind), _LONGEST)}{mark}")
+        lines.append(f"    bind {bind.text}{'  [SSL]' if bind.is_ssl else ''}")
     return lines
 
 
@@ -99,4 +95,4 @@ def _show_backends(report: Report, backends: list[Proxy], options: Options) -> N
 
 def default_troubles(defaults: Defaults, options: Options) -> list[str]:
     """The default timeouts that are too long, as "timeout client 10m"."""
-    return list(long_timeouts(defaults.timeouts, options))
+    return list(long_timeouts(defaults.timeouts.items(), options))

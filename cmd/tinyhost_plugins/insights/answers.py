@@ -66,8 +66,7 @@ class Answers:
         try:
             pace = Pace(context, self._options.max_seconds)
             loaded = self._archive(archive, context, pace)
-            loaded.is_over = pace.is_over
-            return answer(loaded)
+            return answer(loaded.for_call(pace.is_over))
         except ArchiveError as error:
             raise HandlerError(line(str(error), 1000)) from None
 

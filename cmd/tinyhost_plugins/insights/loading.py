@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -86,6 +86,12 @@ class Loaded:
     skipped_count: int = 0
     notes: list[str] = field(default_factory=list)
     is_over: Callable[[str], bool] = _never
+
+    def for_call(self, is_over: Callable[[str], bool]) -> Loaded:
+        """The same archive for one call, since others may ask at the same time: with a time of its
+        own, and notes only of what it looks at itself.
+        """
+        return replace(self, faults={}, left_out=dict(self.left_out), is_over=is_over)
 
     def text(self, name: str) -> str:
         """A file as text, "" when it is not there."""

@@ -55,3 +55,37 @@ def test_only_backends_with_the_router_s_prefixes_are_for_routes() -> None:
         ("be_tcp", "a", "b", "a:b"),
         ("be_secure", "a", "b", "a:b"),
     ]
+
+
+def test_configurations_that_do_not_fit_into_memory_are_left_out_whole_and_named(
+    write: Callable[..., Path],
+) -> None:
+    many = "".join(f"backend be_http:a:b{n}\n" for n in range(100))
+    place = "ingress_controllers/default/router-{}/haproxy.config"
+    files = {place.format(n): f"# {n}\n{many}" for n in range(3)}
+    files[place.format(3)] = f"{many}backend be_http:a:more\n" + many.replace(":b", ":c")
+    files[place.format(4)] = "global\n"
+    files[place.format(5)] = files[place.format(0)]
+    mg = open_must_gather(write({"namespaces/a/a.yaml": "{}", **files}))
+    options = Options({"maxMemoryBytes": 200_000})
+    found = read_configs(mg, options, Pace(ToolContext(), 60))
+    assert [config.path for config in found] == [place.format(n) for n in (0, 1, 2, 5)]
+    assert all(len(config.config.proxies) == 100 for config in found)
+    why = "no room beside the others in 195.3 KiB, option maxMemoryBytes"
+    assert dict(mg.faults) == {place.format(3): why, place.format(4): why}
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n\n"])
+def test_a_file_is_read_line_by_line_and_what_is_no_utf_8_is_replaced(
+    write: Callable[..., Path], end: bytes
+) -> None:
+    path = "ingress_controllers/default/router-0/haproxy.config"
+    mg = open_must_gather(write({"namespaces/a/a.yaml": "{}", path: ""}))
+    (mg.root / path).write_bytes(
+        b"backend caf\xc3\xa9\r\n server a b\nbackend \xff\xc3\n server a b" + end
+    )
+    (found,) = read_configs(mg, Options(), Pace(ToolContext(), 60))
+    assert [(proxy.name, proxy.servers) for proxy in found.config.proxies] == [
+        ("caf\u00e9", 1),
+        ("\ufffd\ufffd", 1),
+    ]

@@ -108,6 +108,21 @@ def test_a_must_gather_that_has_changed_is_read_again(cluster: Files, write: Wri
             assert said.startswith(f"{number + 1} ingress controllers")
 
 
+def test_a_call_can_be_cancelled(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tinyhost_plugins._shared import pace
+
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    with testing.drive(build()) as driver:
+        # Only a plugin that takes more than one call at a time sees it.
+        assert driver.manifest["protocol"]["cancel"] is True
+        driver.on_progress = lambda _: driver.cancel()
+        result = driver.call_tool("ingress_health", {"path": str(write(cluster))})
+    assert result.is_error
+    assert result.content.startswith("cancelled while reading ")
+
+
 def test_a_call_that_takes_too_long_ends_with_an_error(
     cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,13 +8,15 @@ import shutil
 import socket
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tinyhost_plugins.ingress_inspect.haproxy import Config, parse
+from tinyhost_plugins.ingress_inspect.haproxy import SECTIONS, Server, parse, read_server
+from tinyhost_plugins.ingress_inspect.words import words
 
 from . import certs
 from . import router_config as rc
@@ -114,8 +116,21 @@ def ask(command: str) -> list[dict[str, str]]:
     return list(csv.DictReader([names, *rows], delimiter=separator))
 
 
-def same_as_haproxy(found: Config) -> None:
+def servers_in(text: str) -> dict[str, list[Server]]:
+    """The servers of each backend, without those in reserve."""
+    found: dict[str, list[Server]] = defaultdict(list)
+    section = ""
+    for line in filter(None, map(words, text.splitlines())):
+        if line[0] in SECTIONS:
+            section = line[1] if len(line) > 1 else ""
+        elif line[0] == "server" and not line[1].startswith("_dynamic-"):
+            found[section].append(read_server(line))
+    return found
+
+
+def same_as_haproxy(text: str) -> None:
     """Proxies, their modes and algorithms, and servers with addresses, weights and states."""
+    found, servers = parse(text.splitlines()), servers_in(text)
     stat = ask("show stat")
     ends = {(row["pxname"], row["svname"]): row for row in stat}
     backends = {name: row for (name, end), row in ends.items() if end == "BACKEND"}
@@ -130,8 +145,9 @@ def same_as_haproxy(found: Config) -> None:
     state = ask("show servers state")
     for proxy in found.backends:
         rows = {row["srv_name"]: row for row in state if row["be_name"] == proxy.name}
-        assert len(rows) == len(proxy.servers) + proxy.reserve
-        for server in proxy.servers:
+        assert len(rows) == proxy.servers + proxy.reserve
+        assert len(servers[proxy.name]) == proxy.servers
+        for server in servers[proxy.name]:
             row = rows[server.name]
             assert server.address == f"{row['srv_addr']}:{row['srv_port']}"
             assert (1 if server.weight is None else server.weight) == int(row["srv_iweight"])
@@ -160,7 +176,7 @@ def test_a_router_s_configuration_is_read_as_haproxy_reads_it(conf: Path) -> Non
         return rc.config(conf, more, ports=ports, socket=f"unix@{CONTROL}", maxconn=100)
 
     with running(make, conf) as text:
-        same_as_haproxy(parse(text.splitlines()))
+        same_as_haproxy(text)
 
 
 def test_quotes_and_other_sections_are_read_as_haproxy_reads_them(conf: Path) -> None:
@@ -170,4 +186,4 @@ def test_quotes_and_other_sections_are_read_as_haproxy_reads_them(conf: Path) ->
         return text + f"global\n stats socket unix@{CONTROL} level admin\n"
 
     with running(make, conf) as text:
-        same_as_haproxy(parse(text.splitlines()))
+        same_as_haproxy(text)

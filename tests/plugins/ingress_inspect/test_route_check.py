@@ -141,7 +141,7 @@ def test_a_route_is_looked_for_only_in_the_shard_that_admitted_it(
         "Missing": ["shop/both (both-shop.apps.demo.example.com) in shard: no be_http:shop:both"],
         "Stale": ["be_http:shop:moved in default: the route is not admitted by it"],
         "Not compared": [
-            "1 route admitted by removed: no HAProxy configuration of it has been gathered"
+            "1 route admitted by removed: no HAProxy configuration of it has been read"
         ],
     }
 
@@ -236,7 +236,7 @@ def test_without_configurations_nothing_is_called_missing(call: Call, cluster: F
     assert said.startswith("Routes cannot be checked: there is no HAProxy configuration (ingress_")
     assert sections(said) == {
         "Not compared": [
-            "4 routes admitted by default: no HAProxy configuration of it has been gathered"
+            "4 routes admitted by default: no HAProxy configuration of it has been read"
         ]
     }
 

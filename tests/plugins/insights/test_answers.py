@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,20 @@ from hypothesis import strategies as st
 
 from tinyhost_plugins._shared.archive import ArchiveError
 from tinyhost_plugins._shared.conditions import Condition
+from tinyhost_plugins._shared.pace import Pace
 from tinyhost_plugins._shared.report import View
 from tinyhost_plugins.insights import answers, memory, objects, storage
 from tinyhost_plugins.insights.answers import Answers
 from tinyhost_plugins.insights.loading import Loaded
 from tinyhost_plugins.insights.options import Options
 from tinyhost_plugins.insights.report import Report
+from tinyhost_plugins.insights.sessions import Sessions
 from tinyhost_sdk import HandlerError, ToolContext
 
 from .conftest import condition, operator, pod
 
 Files = dict[str, Any]
+Write = Callable[..., Path]
 LoadFiles = Callable[[Files], Loaded]
 VIEW = View(50, 28_000)
 PLAIN = sorted(answers._PLAIN)
@@ -469,3 +473,89 @@ def test_an_answer_ends_when_its_time_is_over(loaded: LoadFiles, files: Files) -
     found.is_over = lambda _what: True
     with pytest.raises(ArchiveError, match="takes too long; raise the plugin's option maxSeconds"):
         ask("health", found)
+
+
+class Caller(ToolContext):
+    """Does something while its call is under way, once, and may have given up after that."""
+
+    def __init__(self, session: str, meanwhile: Callable[[], object], gives_up: bool) -> None:
+        super().__init__(session_id=session)
+        self._meanwhile: Callable[[], object] | None = meanwhile
+        self._gives_up = gives_up
+
+    @property
+    def cancelled(self) -> bool:
+        meanwhile, self._meanwhile = self._meanwhile, None
+        if meanwhile is None:
+            return self._gives_up
+        meanwhile()
+        return False
+
+
+def test_a_call_about_the_same_archive_does_not_keep_another_from_being_cancelled(
+    cluster: Files, write: Write
+) -> None:
+    path, answers = str(write(cluster)), Answers(Options())
+    answers.use(path, ToolContext(session_id="a"))
+    said = []
+
+    def ask() -> None:
+        said.append(answers.plain("insights_nodes", path, 0, ToolContext(session_id="b")))
+
+    caller = Caller("a", ask, gives_up=True)
+    with pytest.raises(HandlerError, match="cancelled while answering"):
+        answers.plain("insights_health", "", 0, caller)
+    assert said[0].startswith("2 nodes")
+
+
+def test_an_archive_that_two_calls_read_at_a_time_is_kept_once(write: Write) -> None:
+    path, sessions = write({"config/id": "one"}), Sessions(Options())
+    others = []
+
+    def load() -> None:
+        others.append(sessions.use("b", path, Pace(ToolContext(), 60)))
+
+    loaded = sessions.use("a", path, Pace(Caller("a", load, gives_up=False), 60))
+    assert others == [loaded]
+    assert others[0] is loaded
+
+
+def test_a_session_that_ends_meanwhile_does_not_disturb_a_search_for_its_archive(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = Sessions(Options())
+    path = write({"config/id": "one"})
+    for name in "ab":
+        sessions.use(name, path, Pace(ToolContext(), 60))
+    ending = threading.Thread(target=sessions.forget, args=("b",))
+
+    class Stamp:
+        """While it is compared for the first time, a session ends."""
+
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            if ending.ident is None:
+                ending.start()
+                # It is over at once, or has to wait for the search.
+                ending.join(0.2)
+            return False
+
+    monkeypatch.setattr("tinyhost_plugins.insights.sessions.stamp_of", lambda _path: Stamp())
+    assert sessions.use("c", path, Pace(ToolContext(), 60)).path == path
+    ending.join()
+    assert sessions.current("b") is None
+
+
+def test_an_answer_names_only_the_files_that_it_could_not_read(
+    cluster: Files, write: Write
+) -> None:
+    path = str(write(cluster | {"config/node/bad.json": "{"}))
+    answers = Answers(Options())
+    for _ in range(2):
+        said = {
+            tool: answers.plain(f"insights_{tool}", path, 0, ToolContext())
+            for tool in ("nodes", "operators")
+        }
+        assert "Files not readable: config/node/bad.json (no JSON)" in said["nodes"]
+        assert "not readable" not in said["operators"]

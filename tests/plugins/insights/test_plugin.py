@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 from shipped import Shipped, hook, tool
 
 from tinyhost_plugins._shared import pace
+from tinyhost_plugins.insights import answers
+from tinyhost_plugins.insights.options import Options
 from tinyhost_plugins.insights.plugin import build
 from tinyhost_plugins.insights.sessions import MOST_ARCHIVES
-from tinyhost_sdk import testing
+from tinyhost_sdk import ToolContext, testing
 
 Files = dict[str, Any]
 Write = Callable[..., Path]
@@ -135,6 +138,42 @@ def test_a_call_reports_its_progress(
     with testing.drive(build()) as driver:
         assert not driver.call_tool("insights_health", {"archive": str(write(cluster))}).is_error
         assert set(driver.progress) == {"reading archive.tar.gz", "answering"}
+
+
+def test_a_call_can_be_cancelled(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    with testing.drive(build()) as driver:
+        # Only a plugin that takes more than one call at a time sees it.
+        assert driver.manifest["protocol"]["cancel"] is True
+        driver.on_progress = lambda _: driver.cancel()
+        result = driver.call_tool("insights_health", {"archive": str(write(cluster))})
+        assert (result.is_error, result.content) == (True, "cancelled while reading archive.tar.gz")
+
+
+def test_two_first_calls_at_a_time_have_the_same_sessions(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(write({"config/id": "one"}))
+    plugin = build()
+    use, summary = (plugin.tools[f"insights_{name}"].execute for name in ("use", "summary"))
+    first, second = ToolContext(session_id="a"), ToolContext(session_id="b")
+    other = threading.Thread(target=lambda: use({"archive": path}, second))
+    usual = answers.Answers.__init__
+
+    def make(self: answers.Answers, options: Options) -> None:
+        usual(self, options)
+        if other.ident is None:
+            other.start()
+            # It makes answers of its own, or has to wait for these.
+            other.join(0.2)
+
+    monkeypatch.setattr(answers.Answers, "__init__", make)
+    with testing.drive(plugin):
+        use({"archive": path}, first)
+        other.join()
+        assert all("cluster one" in str(summary({}, context)) for context in (first, second))
 
 
 def test_arguments_of_the_wrong_type_are_answered_in_words(cluster: Files, write: Write) -> None:
