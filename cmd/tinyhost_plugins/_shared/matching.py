@@ -22,6 +22,7 @@ from tinyhost_sdk import HandlerError
 
 from . import matching_worker
 from .pace import Pace
+from .texts import Span
 
 T = TypeVar("T")
 
@@ -32,7 +33,7 @@ _POLL, _GRACE = 0.1, 1.0  # seconds
 
 
 class Matcher(AbstractContextManager["Matcher"]):
-    """Tells which texts a pattern matches. what: the parameter's name, for errors.
+    """Tells which texts a pattern matches, and where. what: the parameter's name, for errors.
 
     Raises HandlerError for a pattern that is not valid, or that takes longer than is left.
     """
@@ -72,6 +73,10 @@ class Matcher(AbstractContextManager["Matcher"]):
 
     def select(self, items: Iterable[T], text: Callable[[T], str]) -> Iterator[T]:
         """The items whose texts match, in their order."""
+        return (item for item, _span in self.find(items, text))
+
+    def find(self, items: Iterable[T], text: Callable[[T], str]) -> Iterator[tuple[T, Span]]:
+        """The items whose texts match, in their order, with the place of the first match in each."""
         batch: list[T] = []
         lines: list[str] = []
         characters = 0
@@ -80,12 +85,12 @@ class Matcher(AbstractContextManager["Matcher"]):
             lines.append(text(item)[:LONGEST_LINE])
             characters += len(lines[-1])
             if len(batch) >= _BATCH_LINES or characters >= _BATCH_CHARACTERS:
-                yield from (batch[index] for index in self._matches(lines))
+                yield from ((batch[at], (start, end)) for at, start, end in self._matches(lines))
                 batch, lines, characters = [], [], 0
         if batch:
-            yield from (batch[index] for index in self._matches(lines))
+            yield from ((batch[at], (start, end)) for at, start, end in self._matches(lines))
 
-    def _matches(self, lines: list[str]) -> list[int]:
+    def _matches(self, lines: list[str]) -> list[tuple[int, int, int]]:
         if self._first:
             self._send(self._first)
             self._first = {}

@@ -77,7 +77,12 @@ TOOLS: "dict[str, tuple[str, dict[str, Any]]]" = {
     "audit_search": (
         "Lists audit events that match all filters, oldest first, and says how many there are.",
         _schema(
-            {**_SOURCE, **_FILTERS, "max": _count(f"How many to list; {SEARCH_ROWS} by default")}
+            {
+                **_SOURCE,
+                **_FILTERS,
+                "max": _count(f"How many to list; {SEARCH_ROWS} by default"),
+                "after": _text("For the next rows: what the report on the former ones ends with"),
+            }
         ),
     ),
     "audit_timeline": (

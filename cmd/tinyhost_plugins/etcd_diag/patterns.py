@@ -9,6 +9,7 @@ from typing import TypeVar
 from tinyhost_sdk import HandlerError
 
 from .._shared import matching
+from .._shared.texts import Span
 from .pace import Pace
 
 T = TypeVar("T")
@@ -34,14 +35,19 @@ def is_expression(pattern: str) -> bool:
     return True
 
 
-def select(pattern: str, items: Iterable[T], text: Callable[[T], str], pace: Pace) -> Iterator[T]:
-    """The items whose texts have the pattern in them, in their order.
+def find(
+    pattern: str, items: Iterable[T], text: Callable[[T], str], pace: Pace
+) -> Iterator[tuple[T, Span]]:
+    """The items whose texts have the pattern in them, in their order, with its place in each.
 
     Raises HandlerError as is_expression does, and when the search takes longer than it may.
     """
     if not is_expression(pattern) or not _SPECIAL.search(pattern):
-        yield from (item for item in items if pattern in text(item))
+        for item in items:
+            at = text(item).find(pattern)
+            if at >= 0:
+                yield item, (at, at + len(pattern))
         return
     # Python tries every way in which repeats can share a text, and only another process can end that.
     with matching.Matcher(pattern, _WHAT, pace) as matcher:
-        yield from matcher.select(items, text)
+        yield from matcher.find(items, text)

@@ -10,7 +10,7 @@ from .._shared import texts
 from .._shared.table import cell, table
 from . import kinds, text, values
 from .pace import Pace
-from .patterns import is_expression, select
+from .patterns import find, is_expression
 from .snapshot import ABSENT, BAD, Snapshot
 from .survey import Tally
 
@@ -89,11 +89,11 @@ def search(snapshot: Snapshot, pattern: str, most: int, pace: Pace) -> str:
     """Keys that match, in their order, with the sizes of their values."""
     note = "" if is_expression(pattern) else ", as plain text, for it is no valid expression"
     # Of all matches, the first ones are kept: a heap whose top is the last of them.
-    heap: list[tuple[_Descending, int]] = []
+    heap: list[tuple[_Descending, int, texts.Span]] = []
     count = 0
-    for key, at in select(pattern, _live(snapshot, pace), _searched, pace):
+    for (key, at), span in find(pattern, _live(snapshot, pace), _searched, pace):
         count += 1
-        entry = (_Descending(key), at)
+        entry = (_Descending(key), at, span)
         if len(heap) < most:
             heappush(heap, entry)
         else:
@@ -101,8 +101,8 @@ def search(snapshot: Snapshot, pattern: str, most: int, pace: Pace) -> str:
     if not count:
         return f"no key matches {pattern!r}{note}"
     rows = [
-        (texts.size(snapshot.value_size(at)), _printable(entry.key))
-        for entry, at in sorted(heap, reverse=True)
+        (texts.size(snapshot.value_size(at)), _matching(entry.key, span))
+        for entry, at, span in sorted(heap, reverse=True)
     ]
     match = "matches" if count == 1 else "match"
     lines = [f"{texts.counted(count, 'key')} {match} {pattern!r}{note}", ""]
@@ -276,6 +276,13 @@ def _live(snapshot: Snapshot, pace: Pace) -> Iterator[tuple[bytes, int]]:
 def _searched(pair: tuple[bytes, int]) -> str:
     """What a pattern is compared with: what is shown. The rest could be guessed bit by bit."""
     return kinds.shown(pair[0].decode(errors="replace"))
+
+
+def _matching(key: bytes, span: texts.Span) -> str:
+    """A key that was found, with the match in the part that is shown."""
+    shown = _printable(key)
+    is_cut = shown.endswith("…")
+    return texts.around(_searched((key, 0)), span, _LONGEST_KEY) if is_cut else shown
 
 
 def _printable(key: bytes) -> str:

@@ -11,7 +11,7 @@ from tinyhost_sdk import HandlerError
 
 from .._shared.matching import LONGEST_LINE, Matcher
 from .._shared.report import MORE_CHARACTERS
-from .._shared.texts import counted, line
+from .._shared.texts import around, counted, line
 from .logs import HostLog, host_service_logs, parse_line, read_lines
 from .report import Ask, Report, file_size, is_partial, nothing
 
@@ -57,7 +57,7 @@ def _lines(ask: Ask, file: HostLog, node: str) -> Iterator[str]:
 def _search(ask: Ask, files: list[HostLog], node: str, pattern: str, most: int) -> str:
     every = (_Line(file, text) for file in files for text in _lines(ask, file, node))
     with Matcher(pattern, "pattern", ask.pace) as matcher:
-        found = list(islice(matcher.select(every, lambda entry: entry.text), most + 1))
+        found = list(islice(matcher.find(every, lambda entry: entry.text), most + 1))
     of_node = f" of {line(node, 80)}" if node else ""
     where = f"in {counted(len(files), 'host log file')}{of_node}"
     if not found:
@@ -67,11 +67,11 @@ def _search(ask: Ask, files: list[HostLog], node: str, pattern: str, most: int) 
     head = f"{'The first ' if more else ''}{counted(min(len(found), most), 'match', 'matches')}"
     report = Report(ask, f"{head} {where}")
     last = None
-    for entry in found[:most]:
+    for entry, span in found[:most]:
         if entry.file is not last:
             last = entry.file
             report.section(f"=== {ask.mg.relative(entry.file.path)} ===")
-        report.add(line(entry.text, ask.at_most(_SHOWN)))
+        report.add(around(entry.text, span, ask.at_most(_SHOWN)))
     if more:
         report.add(f"There are more; search more narrowly, or set max (up to {MOST_LINES})")
     return report.text()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .._shared.matching import Matcher
 from .._shared.must_gather import MustGatherError, Values
 from .._shared.must_gather_yaml import FormatError, documents
-from .._shared.texts import counted, line, size
+from .._shared.texts import Span, around, counted, line, size
 from .logs import read_lines
 from .report import Ask, Report, file_size, is_partial, nothing
 
@@ -123,14 +123,14 @@ def _overview(ask: Ask, every: list[Path], files: list[Path]) -> str:
 
 
 def _search(ask: Ask, files: list[Path], metric: str) -> str:
-    shown: list[tuple[str, list[str]]] = []
+    shown: list[tuple[str, list[tuple[str, Span]]]] = []
     with Matcher(metric, "metric", ask.pace) as matcher:
         for path in files:
             where = ask.mg.relative(path)
             if ask.pace.is_over(f"searching {where}"):
                 break
             lines = ask.pace.each(_lines(ask, path), f"searching {where}")
-            found = list(islice(matcher.select(lines, lambda text: text), _PER_FILE + 1))
+            found = list(islice(matcher.find(lines, lambda text: text), _PER_FILE + 1))
             if found:
                 shown.append((where, found))
     if not shown:
@@ -143,8 +143,8 @@ def _search(ask: Ask, files: list[Path], metric: str) -> str:
     report = Report(ask, head + (f", at most {_PER_FILE} of a file" if more else ""))
     for where, found in shown:
         report.section(f"=== {where} ===")
-        for text in found[:_PER_FILE]:
-            report.add(line(text, ask.at_most(_SHOWN)))
+        for text, span in found[:_PER_FILE]:
+            report.add(around(text, span, ask.at_most(_SHOWN)))
         if len(found) > _PER_FILE:
             report.add("There are more in this file; search more narrowly")
     return report.text()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tinyhost_plugins.audit_logs.search import Oldest
+from tinyhost_plugins.audit_logs.search import Oldest, Place, read_place
 
 
 def table(content: str) -> list[list[str]]:
@@ -78,18 +78,85 @@ def test_the_oldest_of_all_logs_come_first_and_the_number_of_all_is_true(
     assert content.startswith("40 events; the oldest 3 are shown\n")
     assert [row[0][17:19] for row in table(content)] == ["00", "01", "02"]
     assert [row[-1] for row in table(content)] == ["b", "a", "b"]
-    assert '37 more rows; narrow the filters, give max, 500 at most, or since="2026' in content
+    assert (
+        '37 more rows; narrow the filters, give max, 500 at most, or the same with after="2026'
+        in content
+    )
 
 
-def test_the_time_of_the_last_row_leads_to_the_next_rows(ask: Any, gather: Any, event: Any) -> None:
-    gather.add([event(at=f"2026-01-02T10:00:{second:02}.5Z") for second in range(9)])
-    content = ask("audit_search", max=3).content
-    since = content.split('since="')[1].split('"')[0]
-    assert [row[0][17:19] for row in table(ask("audit_search", max=3, since=since).content)] == [
-        "02",
-        "03",
-        "04",
+def pages(ask: Any, most: int, **args: Any) -> list[list[list[str]]]:
+    """The rows of one call after the other, each with what the former one says to give."""
+    found = []
+    after = {}
+    while True:
+        content = ask("audit_search", max=most, **args, **after).content
+        found.append(table(content))
+        if "after=" not in content:
+            return found
+        after = {"after": content.split('after="')[1].split('"')[0]}
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 7, 100])
+def test_paging_shows_every_row_once_also_of_one_time_and_of_none(
+    ask: Any, gather: Any, event: Any, most: int
+) -> None:
+    times = [
+        *["2026-01-02T10:00:01.000000Z"] * 9,
+        *["2026-01-02T10:00:00.123456789Z", "2026-01-02T10:00:00.123456788Z"] * 2,
+        *["2026-01-02T10:00:01Z", "2026-01-02T12:00:01.5+02:00", "2026-01-02T10:00:01.5Z"],
+        *["yesterday"] * 5,
     ]
+    gather.add([event(f"user-{n // 2}", at=at) for n, at in enumerate(times)])
+    whole = table(ask("audit_search", max=100).content)
+    found = pages(ask, most)
+    assert [row for page in found for row in page] == whole
+    assert len(whole) == len(times)
+    assert all(len(page) == most for page in found[:-1])
+    assert 0 < len(found[-1]) <= most
+
+
+def test_paging_keeps_to_the_filters_and_tells_which_rows_are_shown(
+    ask: Any, gather: Any, event: Any
+) -> None:
+    gather.add([event(verb="get" if n % 2 else "list") for n in range(20)])
+    content = ask("audit_search", max=4, verb="get").content
+    assert content.startswith("10 events that match verb=get; the oldest 4 are shown\n")
+    after = "2026-01-02T10:00:00.000000Z/4"
+    assert (
+        f'6 more rows; narrow the filters, give max, 500 at most, or the same with after="{after}"'
+        in content
+    )
+    content = ask("audit_search", max=4, verb="get", after=after).content
+    assert content.startswith("10 events that match verb=get; rows 5 to 8 are shown\n")
+    content = ask("audit_search", verb="get", after="2026-01-02T10:00:00.000000Z/10").content
+    assert "; none of them comes after 2026-01-02T10:00:00.000000Z/10\n" in content
+
+
+def test_no_row_of_another_time_is_passed_over(ask: Any, gather: Any, event: Any) -> None:
+    gather.add([event(at=f"2026-01-02T10:00:0{second}Z") for second in range(4)])
+    content = ask("audit_search", after="2026-01-02T10:00:01Z/3").content
+    assert content.startswith("4 events; rows 3 to 4 are shown\n")
+    assert [row[0][17:19] for row in table(content)] == ["02", "03"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        *("x", "/", "/1", "a/\u00b2", "yesterday/1", "2026-01-02T10:00:00Z"),
+        *(f"2026-01-02T10:00:00Z/{count}" for count in ("-1", "50001", "9" * 5000)),
+    ],
+)
+def test_what_is_no_place_is_an_error_that_says_what_to_do(
+    ask: Any, seven: Any, after: str
+) -> None:
+    answer = ask("audit_search", after=after)
+    assert answer.is_error
+    assert answer.content.startswith("after must be what a former audit_search has told to give")
+
+
+@pytest.mark.parametrize("place", [Place("2026-01-02T10:00:00.5", 3), Place("~", 1)])
+def test_a_place_is_read_as_it_is_written(place: Place) -> None:
+    assert read_place(str(place)) == place
 
 
 def test_exactly_as_many_as_asked_for_are_not_called_cut(ask: Any, seven: Any) -> None:
@@ -110,7 +177,7 @@ def test_events_without_a_time_come_last(ask: Any, gather: Any, event: Any) -> N
     assert [row[3] for row in table(content)] == ["early"]
     content = ask("audit_search").content
     assert "(no time)" in content.splitlines()[4]
-    assert "since" not in ask("audit_search", max=1, user="late").content
+    assert "after" not in ask("audit_search", max=1, user="late").content
 
 
 @pytest.mark.parametrize("order", ["up", "down"])
@@ -127,9 +194,11 @@ def test_memory_is_kept_for_the_rows_alone(event: Any, order: str) -> None:
         at = f"2026-01-02T10:{number // 60 % 60:02}:{number % 60:02}.{number:06}Z"
         oldest.add(LogFile("", "", "", "n", 0), convert(event(at=at), FullEvent))
         held = max(held, len(oldest._rows))
-    assert (oldest.total, len(oldest.rows())) == (5000, 10)
+    rows, after = oldest.take()
+    assert (oldest.total, len(rows)) == (5000, 10)
     assert held < 1100
-    assert oldest.rows() == sorted(oldest.rows())
+    assert rows == sorted(rows)
+    assert after == (rows[-1][0], 1)
 
 
 @pytest.mark.parametrize("resource", ["oauthaccesstokens", "useroauthaccesstokens"])

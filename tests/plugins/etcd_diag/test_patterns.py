@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tinyhost_plugins.etcd_diag.pace import Pace
-from tinyhost_plugins.etcd_diag.patterns import is_expression, select
+from tinyhost_plugins.etcd_diag.patterns import find, is_expression
 from tinyhost_sdk import HandlerError, ToolContext
 
 KEYS = ["/registry/pods/shop/web-1", "/registry/events/shop/web-22", "/pods/web-1[x]"]
 
 
 def found(pattern: str, keys: list[str] = KEYS, seconds: float = 60) -> list[str]:
-    return list(select(pattern, keys, str, Pace(ToolContext(), seconds)))
+    return [key for key, _span in find(pattern, keys, str, Pace(ToolContext(), seconds))]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,12 @@ def test_no_pattern_and_one_that_is_too_long_are_refused(pattern: str) -> None:
 def test_what_does_not_compile_is_looked_for_as_it_is() -> None:
     assert not is_expression("web-1[")
     assert found("web-1[") == ["/pods/web-1[x]"]
+
+
+@pytest.mark.parametrize("pattern", ["web-1[", "web-1", r"web-1\[?"])
+def test_the_place_of_the_match_is_told(pattern: str) -> None:
+    spans = [span for _key, span in find(pattern, KEYS, str, Pace(ToolContext(), 60))]
+    assert spans[-1] == (6, 12 if "[" in pattern else 11)
 
 
 @settings(max_examples=50, deadline=None)

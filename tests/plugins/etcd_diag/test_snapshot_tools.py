@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tinyhost_plugins.etcd_diag import snapshot_tools
 from tinyhost_plugins.etcd_diag.plugin import build
 from tinyhost_sdk import testing
 
@@ -383,3 +384,13 @@ def test_each_tool_opens_the_snapshot_that_it_is_given(
 def test_without_an_open_snapshot_the_tools_say_what_to_do(driver: testing.Driver) -> None:
     for tool in ("resources", "storage"):
         assert "call etcd_snapshot_open" in refused(driver, f"etcd_snapshot_{tool}")
+
+
+def test_the_match_is_in_the_part_that_is_shown_of_a_long_key() -> None:
+    key = b"/registry/configmaps/" + b"n" * 200 + b"/kube-root" + b"x" * 100
+    start = key.index(b"kube-root")
+    shown = snapshot_tools._matching(key, (start, start + 9))
+    assert "/registry/config" in shown
+    assert "/kube-rootx" in shown
+    assert len(shown) <= 200
+    assert snapshot_tools._matching(b"/registry/pods/a", (0, 1)) == "/registry/pods/a"

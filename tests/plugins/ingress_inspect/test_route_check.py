@@ -155,7 +155,7 @@ def test_routes_that_were_not_compared_are_not_called_well(call: Call, cluster: 
     )
     assert (
         "[WARNING] Not compared: 1 route admitted by shard: no HAProxy configuration of it has been"
-        " gathered"
+        " read"
     ) in call("health", files)
 
 

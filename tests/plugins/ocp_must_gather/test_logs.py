@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tinyhost_plugins._shared.matching import Matcher
 from tinyhost_plugins._shared.must_gather import open_must_gather
 from tinyhost_plugins._shared.pace import Pace
 from tinyhost_plugins.ocp_must_gather import (
@@ -112,6 +111,16 @@ def test_a_wrong_argument_is_an_error_in_words(
     assert "\n" not in result.content
 
 
+def test_a_match_far_behind_in_a_line_is_shown(ask: Ask) -> None:
+    value = f"cp-0 kubelet[7]: {'x' * 2000} OOM here {'y' * 2000}"
+    files = {MASTERS: f"{value}\n", "monitoring/a.txt": f"{value}\n"}
+    for tool, pattern in (("mg_node_logs", "pattern"), ("mg_prometheus", "metric")):
+        (shown,) = (s for s in ask(files, tool, **{pattern: "OOM h"}) if s.startswith("cp-0 "))
+        assert "x … x" in shown
+        assert "x OOM here y" in shown
+        assert len(shown) <= 600
+
+
 def test_a_pattern_that_would_take_for_ever_is_ended(write: Write) -> None:
     evil = "a" * 60 + "!"
     path = write(
@@ -144,41 +153,6 @@ def test_a_pattern_that_would_take_for_ever_is_ended(write: Write) -> None:
             f"{name}: the search took longer than 1 seconds;"
             " use a simpler pattern, without repeats of repeats"
         )
-
-
-def test_a_search_goes_through_batches_in_order_and_leaves_no_process() -> None:
-    lines = [f"line {number} \u2028 \ud800" for number in range(5000)]
-    with Matcher("7 ", "pattern", Pace(ToolContext(), 60)) as matcher:
-        found = list(matcher.select(lines, str))
-        assert list(matcher.select([], str)) == []
-        assert list(matcher.select(["x7 "], str)) == ["x7 "]
-    assert found == [text for text in lines if "7 " in text]
-    assert matcher._process.returncode is not None
-
-
-def test_a_search_ends_when_the_caller_gives_up() -> None:
-    class GivenUp(ToolContext):
-        cancelled = True
-
-    with (
-        Matcher(CATASTROPHE, "pattern", Pace(GivenUp(), 60)) as matcher,
-        pytest.raises(HandlerError, match="cancelled while looking for the pattern"),
-    ):
-        list(matcher.select(["a" * 60 + "!"], str))
-
-
-def test_a_search_that_cannot_begin_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", "/none/python")
-    with pytest.raises(HandlerError, match="pattern: no process to search with: No such file"):
-        Matcher("x", "pattern", Pace(ToolContext(), 60))
-
-
-def test_a_search_whose_process_has_died_is_an_error() -> None:
-    with Matcher("x", "pattern", Pace(ToolContext(), 60)) as matcher:
-        matcher._process.kill()
-        matcher._process.wait()
-        with pytest.raises(HandlerError, match="ended unexpectedly"):
-            list(matcher.select(["x"], str))
 
 
 def test_what_there_was_time_for_is_an_answer_that_says_so(write: Write, cluster: Files) -> None:
