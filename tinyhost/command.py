@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 import trio
 
-from .process import Process, describe_status, spawn
+from .process import Process, describe_status, read_rest, spawn
 
 KEPT = 64 * 1024  # bytes kept of each output stream; the rest is read and dropped
 GRACE = 1.0  # seconds between SIGTERM and SIGKILL
@@ -82,6 +82,9 @@ async def run(
             with trio.move_on_after(DRAIN):
                 await finished.wait()
             nursery.cancel_scope.cancel()
+        for stream, kept in ((stdout, head), (stderr, tail)):
+            for chunk in read_rest(stream.fileno()):
+                kept.add(chunk)
     finally:
         if not ended:  # cancelled
             with trio.CancelScope(shield=True):

@@ -15,7 +15,7 @@ from .dialects.base import Conduct
 from .errors import OutcomeUncertain, PluginDied
 from .peer import Peer
 from .pluginlog import PluginLog
-from .process import Process
+from .process import Process, read_rest
 
 _STDERR_CHUNK = 64 * 1024
 # How long standard error is still read after the process has ended. A grandchild may hold
@@ -105,6 +105,8 @@ class Connection:
         self.usable = False
         try:
             self.process.reap()
+            for data in read_rest(self.process.stderr):
+                self.log.write(data)
             self.log.close()
             os.close(self.process.stderr)
             self.peer.fail(self.death)

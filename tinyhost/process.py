@@ -12,7 +12,7 @@ import errno
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import trio
 
@@ -23,6 +23,9 @@ from .process_tree import signal_members
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 # How a process that waits for another says that a signal ended it: this and the number.
 _SIGNALLED = 128
+
+PIPE_MOST = 1024 * 1024  # bytes that a pipe holds at most, for who has no privileges
+_CHUNK = 64 * 1024
 
 
 class Process:
@@ -112,6 +115,24 @@ class Process:
             self.signal_group(signal.SIGKILL)
             self._popen.wait()
             self._reaped = True
+
+
+def read_rest(fd: int, most: int = PIPE_MOST) -> Iterator[bytes]:
+    """Read what an ended process has left in a non-blocking pipe, without waiting for more.
+
+    To be read when the time for it is over, too: on a machine that stands still for a moment
+    that time can pass before the first read. most: bytes after which it ends, as somebody may
+    go on writing.
+    """
+    while most > 0:
+        try:
+            chunk = os.read(fd, _CHUNK)
+        except OSError:  # BlockingIOError above all
+            return
+        if not chunk:
+            return
+        most -= len(chunk)
+        yield chunk
 
 
 def describe_status(returncode: int) -> str:

@@ -12,6 +12,7 @@ from tinyhost import command as command_module
 from tinyhost.command import KEPT, SHELL, Outcome
 from tinyhost.command import run as run_program
 from tinyhost.errors import LoadError
+from tinyhost.process import Process
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -112,6 +113,18 @@ async def test_a_process_outside_the_group_that_holds_the_output_is_not_waited_f
         assert alive(escaped)
     finally:
         os.kill(escaped, signal.SIGKILL)
+
+
+async def test_output_is_whole_when_the_time_to_read_it_passes_before_the_first_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stand_still(process: Process) -> None:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - it is the point
+
+    monkeypatch.setattr(command_module, "DRAIN", 0)
+    monkeypatch.setattr(Process, "wait", stand_still)
+    outcome = await run("echo decided; echo why >&2", tmp_path)
+    assert (outcome.stdout, outcome.stderr) == (b"decided\n", b"why\n")
 
 
 async def test_cancelling_ends_the_group(tmp_path: Path) -> None:

@@ -21,7 +21,9 @@ from tinyhost import (
     ProtocolError,
     State,
 )
+from tinyhost import connection as connection_module
 from tinyhost.config import parse_config
+from tinyhost.connection import Connection
 from tinyhost.process_plugin import ProcessPlugin
 
 AddPlugin = Callable[[str, str], Path]
@@ -63,6 +65,22 @@ async def test_an_answer_of_the_wrong_form_is_an_error(add_plugin: AddPlugin, re
         await manager.load("demo")
         with pytest.raises(ProtocolError, match="bad answer to tool t"):
             await manager.call_tool("demo", "t")
+
+
+async def test_last_words_are_kept_when_there_was_no_time_to_read_them(
+    add_plugin: AddPlugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stand_still(connection: Connection) -> None:
+        await connection.ended.wait()
+
+    monkeypatch.setattr(connection_module, "_STDERR_GRACE", 0)
+    monkeypatch.setattr(Connection, "_copy_stderr", stand_still)
+    add_plugin("demo", "handshake()\nrecv()\nlog('out of luck')\nsys.exit(7)")
+    async with tinyhost.open_manager() as manager:
+        await manager.load("demo")
+        with trio.fail_after(20), pytest.raises(OutcomeUncertain) as caught:
+            await manager.call_tool("demo", "t")
+        assert "out of luck" in caught.value.stderr
 
 
 async def test_a_death_in_a_tool_call_is_uncertain_and_tells_how(add_plugin: AddPlugin) -> None:

@@ -26,6 +26,7 @@ CONTEXT_LINES_MAX = 1000
 _FILES_LISTED = 100
 _DEADLINE = 25.0  # seconds for all of git's work
 _NUMSTAT_MOST = 4 * 1024 * 1024  # bytes
+_NO_SUCH_COMMIT = 1  # the status of a quiet rev-parse
 _OBJECT_ID = re.compile(r"[0-9a-f]{40,64}")
 
 _ENV = ("PATH", "HOME", "USER", "XDG_CONFIG_HOME")
@@ -170,7 +171,7 @@ class _Git:
         found = ended.stdout.decode(errors="replace").strip()
         if ended.returncode == 0 and _OBJECT_ID.fullmatch(found):
             return found
-        if ended.returncode != 0 and ended.stderr:
+        if ended.stderr or ended.returncode not in (0, _NO_SUCH_COMMIT):
             raise ToolFailed(f"git diff failed in {self.directory}: {programs.complaint(ended)}")
         raise ToolFailed(f"git diff failed: {ref!r:.200} names no commit in {self.directory}")
 

@@ -15,7 +15,7 @@ import trio
 from tinyhost_sdk import wire
 
 from .. import codec
-from ..process import Process
+from ..process import Process, read_rest
 
 _CHUNK = 64 * 1024
 _MAX_BYTES = 64 * 1024 * 1024  # of one process's output; more is not read
@@ -146,15 +146,18 @@ class Session:
                 data = b""
             if not data:
                 break
-            self._size += len(data)
-            self._note(data)
-            self._take(self._receiver.feed(data))
+            self._hear(data)
         else:
             self.note_stray("more output than is read: a flood")
         self._take(self._receiver.feed_eof())
         self._note(b"\n" if self._partial else b"")
         self._output_ended.set()
         self._wake()
+
+    def _hear(self, data: bytes) -> None:
+        self._size += len(data)
+        self._note(data)
+        self._take(self._receiver.feed(data))
 
     async def run_stderr(self) -> None:
         """Keep the last of what the plugin writes to standard error."""
@@ -169,7 +172,10 @@ class Session:
                 return
             if not data:
                 return
-            self.stderr = (self.stderr + data)[-_STDERR_KEPT:]
+            self._keep_stderr(data)
+
+    def _keep_stderr(self, data: bytes) -> None:
+        self.stderr = (self.stderr + data)[-_STDERR_KEPT:]
 
     def _note(self, data: bytes) -> None:
         """Keep the beginnings of the lines as they came, for the report."""
@@ -237,6 +243,8 @@ class Session:
         if not await self.exited(_DRAIN):
             return f"{text} (it still runs)"
         status = self.status()
+        for data in read_rest(self.process.stderr):
+            self._keep_stderr(data)
         tail = self.stderr.decode(errors="replace").strip().splitlines()[-3:]
         said = f"; its standard error ends: {' | '.join(tail):.400}" if tail else ""
         return f"{text} ({status}{said})"
@@ -259,6 +267,9 @@ class Session:
         """Read what an ended process has left in the pipe."""
         with trio.move_on_after(_DRAIN):
             await self._output_ended.wait()
+            return
+        for data in read_rest(self.process.from_plugin):
+            self._hear(data)
 
     def close(self) -> None:
         """Kill what is left and close the pipes. The background tasks must have ended."""

@@ -205,6 +205,17 @@ async def test_a_missing_git_is_one_clear_line(repo: Path, tmp_path: Path) -> No
     assert result == ToolResult("git is not on PATH; install it to review changes", is_error=True)
 
 
+async def test_a_git_that_is_ended_says_nothing_about_the_commit(
+    repo: Path, tmp_path: Path
+) -> None:
+    ended = tmp_path / "git"
+    ended.write_text("#!/bin/sh\nkill -9 $$\n")
+    ended.chmod(0o755)
+    review = CodeReview({"PATH": str(tmp_path)})
+    result = await review.call_tool("code_review", {}, CallContext(directory=str(repo)))
+    assert result == ToolResult(f"git diff failed in {repo}: it was killed by SIGKILL", True)
+
+
 async def test_binary_files_are_listed(repo: Path) -> None:
     (repo / "image").write_bytes(b"\0\1\2")
     git(repo, "add", "image")
