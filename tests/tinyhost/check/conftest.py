@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tinyhost.check.engine import run_checks
@@ -17,8 +18,14 @@ from tinyhost.model import PluginSettings, Timeouts
 from tinyhost.resolve import Resolver
 
 PEERS = Path(__file__).parents[2] / "peers"
-# Shorter than usual, as faults let them pass.
-TIMEOUTS = Timeouts(handshake=1.0, hook=0.7, tool=5.0, stop=0.7)
+# Long, as the machine may be busy, but for what the fault lets pass.
+TIMEOUTS = Timeouts(handshake=20, hook=20, tool=20, stop=20)
+QUICK = {
+    "never answers": attrs.evolve(TIMEOUTS, handshake=1),
+    "slow start": attrs.evolve(TIMEOUTS, handshake=1),
+    "hook that is not answered": attrs.evolve(TIMEOUTS, hook=0.7),
+    "stays": attrs.evolve(TIMEOUTS, stop=0.7),
+}
 CALL = {"wait": '{"n": 0}'}
 
 
@@ -26,14 +33,14 @@ CALL = {"wait": '{"n": 0}'}
 def faulty(tmp_path: Path) -> Callable[..., Target]:
     """faulty(fault): a plugin with one of the faults of peers/nearly.py; "" is none."""
 
-    def make(fault: str, calls: Mapping[str, str] = CALL, timeouts: Timeouts = TIMEOUTS) -> Target:
+    def make(fault: str, calls: Mapping[str, str] = CALL) -> Target:
         program = tmp_path / "nearly"
         program.write_text(
             f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {str(PEERS)!r})\n"
             f"import nearly\nnearly.main({fault!r})\n"
         )
         program.chmod(0o755)
-        return target(program, calls, timeouts)
+        return target(program, calls, QUICK.get(fault, TIMEOUTS))
 
     return make
 
