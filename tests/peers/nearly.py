@@ -217,7 +217,7 @@ class HookInSnakeCase(Plugin):
 
 class SlowStart(Plugin):
     def begin(self):
-        time.sleep(0.3)
+        time.sleep(0.4)
 
 
 # --- requests

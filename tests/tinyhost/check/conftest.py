@@ -22,7 +22,7 @@ PEERS = Path(__file__).parents[2] / "peers"
 TIMEOUTS = Timeouts(handshake=20, hook=20, tool=20, stop=20)
 QUICK = {
     "never answers": attrs.evolve(TIMEOUTS, handshake=1),
-    "slow start": attrs.evolve(TIMEOUTS, handshake=1),
+    "slow start": attrs.evolve(TIMEOUTS, handshake=1.8),
     "hook that is not answered": attrs.evolve(TIMEOUTS, hook=0.7),
     "stays": attrs.evolve(TIMEOUTS, stop=0.7),
 }
