@@ -46,6 +46,8 @@ _SOLID = re.compile(r"\S{1,4096}+")
 _REST_OF_LINE = re.compile(r"[^\r\n]{1,4096}+")
 # In s/NAME=.*/NAME=value/g, what ends the script is no part of the value.
 _SCRIPT_END = re.compile(r"(?P<delimiter>[/#@~!%])[gGiIpmMew\d]{0,4}$")
+# What a value becomes, in a plan of changes.
+_CHANGED = re.compile(r"(?:[^\"\\\r\n]|\\.){0,4096}+\"[ \t]{1,4}(?:->|=>)[ \t]{1,4}(?P<quote>\")")
 _TAG = re.compile(r"(?:(?:!!str|!unsafe|&[\w\-]{1,60})[ ]{1,4})+")  # of YAML
 _ANNOTATION = re.compile(r"[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]{0,4}=[ \t]{0,4}(?=[\"'rbf])")
 _BELOW = re.compile(
@@ -130,6 +132,8 @@ def _value(text: str, found: re.Match[str], kind: Kind) -> Iterator[Span]:
     opening = _OPENING.match(text, start)
     if opening is not None:
         yield from _quoted(text, opening, kind, name)
+        if changed := _CHANGED.match(text, opening.end()):
+            yield from _quoted(text, changed, kind, name)
     elif _BLOCK.match(text, start):
         yield from _block(text, found, kind)
     elif (

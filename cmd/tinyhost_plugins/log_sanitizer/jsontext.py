@@ -20,8 +20,11 @@ _TOKEN = re.compile(
 # After what looks like a document: the next member of an object whose beginning is missing.
 _NEXT_MEMBER = re.compile(r"\s{0,200},\s{0,200}\"[^\"\r\n]{0,253}\"\s{0,8}:")
 _LONG_NUMBER = re.compile(r"-?\d{4,}")
-_NAME_KEYS = ("name", "key", "Name", "Key")
-_VALUE_KEYS = ("value", "Value", "values", "Values", "stringValue")
+_NAME_KEYS = ("name", "key", "Name", "Key", "ParameterKey", "OutputKey")
+_VALUE_KEYS = (
+    *("value", "Value", "values", "Values", "stringValue"),
+    *("ParameterValue", "OutputValue"),
+)
 _KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))  # of a JSON Web Key, RFC 7518
 _DATA_KEYS = ("data", "stringData")
 

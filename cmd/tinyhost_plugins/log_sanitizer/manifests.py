@@ -18,7 +18,7 @@ _KIND = re.compile(
 _LINE = re.compile(r"(?P<indent>[ ]*+)(?P<dash>- +)?(?P<rest>[^\r\n]*+)")
 _ENTRY = re.compile(r"[^\s:#][^:\r\n]{0,252}:(?:[ ]+(?P<value>\S[^\r\n]*+))?")
 _PAIR = re.compile(
-    r"name:[ ]{1,4}[\"']?(?P<name>[\w.\-]{1,128}+)[\"']?[ \t]*\r?\n[ ]{0,60}"
+    r"(?:name|key):[ ]{1,4}[\"']?(?P<name>[\w.\-]{1,128}+)[\"']?[ \t]*\r?\n[ ]{0,60}"
     r"value:[ ]{1,4}(?P<quote>[\"']?)(?P<value>[^\s\"'][^\r\n\"']{0,4096}+)"
 )
 _DATA = re.compile(r"(?:data|stringData):(?:[ ]+(?:#.*+|(?P<flow>\{.*+)))?")

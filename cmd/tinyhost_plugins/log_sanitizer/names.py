@@ -34,6 +34,7 @@ _PASSWORD = frozenset(
         "userpass",
         "storepass",
         "keypass",
+        "psk",
     )
 )
 # Run on without a break, as in PGPASSWORD.
@@ -52,7 +53,7 @@ _OTHERS_NAMED = """
 """
 _OTHER_TOKENS = frozenset(_OTHERS_NAMED.split())
 _KEYS_NAMED = """
-    secret private encryption decryption signing master aes hmac cipher access auth account storage
+    secret private preshared encryption decryption signing master aes hmac cipher access auth account storage
     shared webhook admin deploy client license rsa service consumer app subscription session jwt functions
 """
 _KEY_OF = {
@@ -71,6 +72,8 @@ _JOINED = {
 _WHOLE = {
     ("auth",): Kind("registry-auth", RANDOM),
     ("secret", "id"): Kind("secret", RANDOM),
+    ("secret", "string"): Kind("secret", ANY),
+    ("secret", "binary"): Kind("secret", ANY),
 }
 
 

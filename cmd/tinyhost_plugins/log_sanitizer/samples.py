@@ -22,6 +22,8 @@ _ALPHABETS = {
     "hex": "0123456789abcdef",
     "low": "abcdefghijklmnopqrstuvwxyz-",
     "dig": "123456789",
+    "lo": string.ascii_lowercase + string.digits,
+    "otp": string.ascii_uppercase + "234567",
     "url": string.ascii_letters + string.digits + "-_",
     "sym": string.ascii_letters + string.digits + "!@#%^&*(-_=+)",
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",

@@ -102,7 +102,8 @@ def _sanitize(text: str, rules: Rules, depth: int, allowance: data_urls.Allowanc
 
     whole = text
     # All places are those in the text alone, until they are put back at the end.
-    text, steps = margins.plain(whole)
+    # A zero byte ends a variable in /proc/PID/environ, and the output of env -0, as a line end does.
+    text, steps = margins.plain(whole.replace("\0", "\n"))
     spans_found = [*_find(text, rules)]
     if depth < _DEEPEST and data_urls.LABEL not in rules.allow:
         spans_found += data_urls.find(text, holds_secret, allowance)

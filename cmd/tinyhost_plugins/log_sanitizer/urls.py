@@ -24,6 +24,12 @@ _HOST = re.compile(r"[\w\[]")
 _SIGNATURE = re.compile(
     r"[?&;](?:sig|X-(?:Amz|Goog)-(?:Signature|Security-Token))=(?P<value>[\w\-.~+/%=]{16,4096}+)"
 )
+# Whoever knows the address of a webhook may write there, and a QR code of a second factor is its seed.
+_PLACED = re.compile(
+    r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{15,22}/(?P<hook>[\w\-]{50,100}+)"
+    r"|otpauth://[^\s\"'<>]{0,256}?[?&]secret=(?P<seed>[A-Za-z2-7]{8,256}+)"
+)
+_PLACED_LABELS = {"hook": "discord-token", "seed": "secret"}
 
 
 def find(text: str) -> Iterator[Span]:
@@ -41,6 +47,9 @@ def find(text: str) -> Iterator[Span]:
     for found in _ORACLE.finditer(text):
         if not _STAND_IN.match(found["value"]):
             yield Span(*found.span("value"), "url-password", PLACED)
+    for found in _PLACED.finditer(text):
+        assert found.lastgroup is not None
+        yield Span(*found.span(found.lastgroup), _PLACED_LABELS[found.lastgroup], PLACED)
     for found in _SIGNATURE.finditer(text):
         yield Span(*found.span("value"), "signature", PLACED)
 

@@ -28,7 +28,7 @@ _PLACEHOLDER = re.compile(
     re.DOTALL,
 )
 _REFERENCE = re.compile(
-    r"\$[({A-Za-z_0-9?@*!-]|\{\{|\{%|%\(|%[A-Za-z_]+%|\$$|%[sdvq]$|@[A-Z_]+@$|!|&[A-Za-z(]|#\{"
+    r"\$[({A-Za-z_0-9?@*!-]|\{\{|\{%|%\(|%[A-Za-z_]+%|\$$|%[sdvq]$|@[A-Z_]+@$|!|&[A-Za-z(#]|#\{"
 )
 # A name of what stands where a template or a sed script puts a secret in: @@PW@@, %%PW%%, __PW__.
 _STAND_IN = re.compile(r"@@\w{1,60}?@@|%%\w{1,60}?%%|__[A-Za-z]\w{0,60}?__$")
@@ -41,12 +41,18 @@ _DOTTED = re.compile(r"[A-Za-z_]\w{0,60}(?:(?:\.|::|->|\?\.)[A-Za-z_]\w{0,60})+"
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,100}[(\[]")
 _WORDS_JOINED = re.compile(r"[a-z]{1,16}(?:[_\-][a-z]{1,16})+")
 _PLAIN = re.compile(r"[A-Za-z_]+")
+_TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}|[A-Z]+")
+_PHRASE = re.compile(r"[a-z]{2,16}(?:-[a-z]{2,16}){2,}")
 _DIGIT_OR_SYMBOL = re.compile(r"\d|[^\w.\-:/]")
 _MEMBER = re.compile(
     r"(?:self|this|cls|os|sys|process|config|settings|args|options|opts|env|ctx|context|req|request"
     r"|params|props|data|user|cfg|conf|app|state|form|body|event|input)(?:\.|->|\?\.|::)"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Generators of one case leave pieces as long as words, but with numbers between them, or no vowel.
+_ONE_CASE = re.compile(r"(?<![A-Za-z0-9])(?:[a-z0-9]{11,256}|[A-Z0-9]{11,256})(?![A-Za-z0-9])")
+_NUMBER_WITHIN = re.compile(r"(?<=[A-Za-z])\d+(?=[A-Za-z])")
+_NO_VOWEL = re.compile(r"[b-df-hj-np-tv-xz]{6}", re.IGNORECASE)
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _HEX = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
@@ -91,9 +97,21 @@ def alone(value: str, kind: Kind, name: str) -> bool:
     """Whether the one word after `name:` in a line of its own is a secret."""
     if value.endswith((",", ";")):
         return loose(value.rstrip(",;"), kind, name)
-    if kind.level == ANY and value.isalpha() and value.islower():
-        return len(value) >= 5 and not is_other(value, name) and name.lower() != "pass"
+    if kind.level == ANY and _may_be_chosen(value, name):
+        return not is_other(value, name) and name.lower() != "pass"
     return loose(value, kind, name)
+
+
+def _may_be_chosen(value: str, name: str) -> bool:
+    """Whether somebody may have chosen a word as a password, where it stands as one in YAML.
+
+    Code has types there (`password: HashedPassword`), but not after names in capitals.
+    """
+    if name.isupper():
+        return len(value) >= 4 and not (_is_path(value) or _is_member(value))
+    if value.isalpha() and not (_TYPE.fullmatch(value) and _is_identifier(value)):
+        return len(value) >= 5
+    return _PHRASE.fullmatch(value) is not None
 
 
 def loose(value: str, kind: Kind, name: str) -> bool:
@@ -102,7 +120,7 @@ def loose(value: str, kind: Kind, name: str) -> bool:
         return True
     if is_other(value, name) or _is_address(value):
         return False
-    if _DOTTED.fullmatch(value) and _is_identifier(value):
+    if _is_member(value):
         return False
     if kind.label == "registry-auth":
         return _is_user_and_password(value)
@@ -138,12 +156,23 @@ def _is_identifier(value: str) -> bool:
     letters = sum(map(len, words))
     if not words or _WORDS_JOINED.fullmatch(value):
         return True
+    if any(map(_is_scrambled, _ONE_CASE.findall(value))):
+        return False
     if any(len(number) > 4 for number in numbers) or len(numbers) > len(words):
         return False
     if not numbers and len(words) == 1 and letters < 20:
         return True
     symbols = sum(not character.isalnum() and character not in "-_./: " for character in value)
     return not symbols and letters / len(words) >= 3.5 and max(map(len, words)) < 20
+
+
+def _is_member(value: str) -> bool:
+    """Whether a value is one of code: settings.db.password."""
+    return _DOTTED.fullmatch(value) is not None and _is_identifier(value)
+
+
+def _is_scrambled(run: str) -> bool:
+    return len(_NUMBER_WITHIN.findall(run)) >= 2 or _NO_VOWEL.search(run) is not None
 
 
 def is_other(value: str, name: str) -> bool:

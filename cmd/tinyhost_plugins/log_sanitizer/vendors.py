@@ -47,13 +47,16 @@ _VENDORS = (
 )
 _BY_GROUP = {vendor.label.replace("-", "_"): vendor for vendor in _VENDORS}
 # A beginning stands at the start of a word; the library's own rules do not all ask for that.
+# In addresses of Telegram's API, a word stands right before it.
 _BEGINNING = re.compile(
-    r"(?<![0-9A-Za-z])(?:"
+    r"(?:(?<![0-9A-Za-z])|(?<=/bot))(?:"
     + "|".join(f"(?P<{group}>{vendor.beginning})" for group, vendor in _BY_GROUP.items())
     + ")"
 )
 # Many rules count exactly the characters that tokens had once; longer ones are taken whole.
 _REST = re.compile(r"[0-9A-Za-z_\-+/=]{0,1200}+")
+# After these, a slash begins something else: the method that is called, the scope of a key.
+_IN_PATHS, _REST_IN_PATHS = ("telegram-token", "aws-key-id"), re.compile(r"[\w\-]{0,1200}+")
 
 LABELS = tuple(vendor.label for vendor in _VENDORS)
 
@@ -82,7 +85,8 @@ def _end(vendor: _Vendor, text: str, start: int) -> int:
                 end = found.end()
                 if not (text[end - 1].isalnum() or text[end - 1] in "_-=+/"):
                     end -= 1
-                rest = _REST.match(text, end)
+                form = _REST_IN_PATHS if vendor.label in _IN_PATHS else _REST
+                rest = form.match(text, end)
                 return rest.end() if rest else end
     return 0
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import string
 import time
 from typing import Any
 
@@ -185,6 +187,41 @@ def test_a_user_and_a_group_are_no_login(text: str) -> None:
     assert sanitize(text).text == text
 
 
+@pytest.mark.parametrize(
+    "alphabet",
+    [
+        string.ascii_letters + string.digits,
+        string.ascii_lowercase + string.digits,
+        string.ascii_uppercase + string.digits,
+        string.ascii_uppercase + "234567",
+        "0123456789abcdef",
+    ],
+)
+def test_nearly_all_random_tokens_are_masked_whatever_letters_they_are_made_of(
+    alphabet: str,
+) -> None:
+    random_ = random.Random(7)
+    tokens = ["".join(random_.choices(alphabet, k=24)) for _ in range(300)]
+    masked = sum(token not in sanitize(f"token={token}").text for token in tokens)
+    assert masked >= 285
+
+
+def test_each_variable_of_an_environment_with_zero_bytes_is_judged_by_itself() -> None:
+    text = "PATH=/bin\0DB_PASSWORD=hunter2\0HOME=/root\0MYSQL_PWD=letmein\0LANG=C\0"
+    masked = text.replace("hunter2", "[REDACTED:password]").replace(
+        "letmein", "[REDACTED:password]"
+    )
+    assert sanitize(text).text == masked
+    document = json.dumps({"environ": text})
+    assert json.loads(sanitize(document).text) == {"environ": masked}
+
+
+def test_what_follows_a_key_in_a_path_stays() -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLE"
+    text = f"Credential={key}/20260102/us-east-1/s3/aws4_request"
+    assert sanitize(text).text == text.replace(key, "[REDACTED:aws-key-id]")
+
+
 def test_old_hashes_of_passwords_are_masked() -> None:
     (sample,) = build(["bob:«password-hash|$apr1$~an8~$~an22~»"])
     assert sanitize(sample.text).text == "bob:[REDACTED:password-hash]"
@@ -229,6 +266,7 @@ def test_the_lines_on_which_secrets_begin_are_told() -> None:
 
 DASHES = "-" * 5
 HOSTILE = (
+    *("otpauth://totp/x?", 'password = "a" -> "', "discord.com/api/webhooks/123456789012345678/"),
     *("a", " ", "=", '"', "\\", "{", "[", '{"a":', "[1]\n", '{"x":1}\n', "sk-", "AKIA", "eyJa."),
     *("password=", 'password="', 'password=\\"', "password: ", "password: |\n ", "'password',"),
     *("glagent-", "://a:", "a://b:c/", f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n", "Authorization: "),
