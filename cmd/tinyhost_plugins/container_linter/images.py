@@ -44,7 +44,8 @@ def bootc_reason(stage: Stage) -> str:
     if name in _BOOTC:
         return "is a base image for bootc"
     words = name.rpartition("/")[2].replace("_", "-").split("-")
-    if "bootc" in words:
+    # Not the program that makes disks of such images.
+    if "bootc" in words and words[-1] != "builder":
         return "is a bootc image by its name"
     declared = next((one for one in stage.lineage() if BOOTC_LABEL in one.labels), None)
     if declared is not None and declared.labels[BOOTC_LABEL] == "1":

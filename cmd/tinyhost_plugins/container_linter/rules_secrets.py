@@ -106,18 +106,18 @@ def files(file: Containerfile, _options: Options) -> Iterator[Finding]:
     for step in file.steps():
         if step.name not in ("ADD", "COPY"):
             continue
-        if path := _secret_file(step):
+        for path in dict.fromkeys(_secret_files(step)):
             message = f'{step.name} puts "{shown(path)}" into the image, a file for secrets'
             yield Finding(ERROR, step.line, FILE, message, _FIX_FILE)
 
 
-def _secret_file(step: Step) -> str:
-    """The first file of an ADD or COPY that is made for secrets, "" for none."""
+def _secret_files(step: Step) -> list[str]:
+    """The files of an ADD or COPY that are made for secrets."""
     *sources, target = [word.text for word in step.words]
     if target.startswith(_KEYRINGS):
-        return ""
+        return []
     # What can be fetched from an address is no secret.
-    found = next((s for s in sources if "://" not in s and is_secret_file(s)), "")
+    found = [source for source in sources if "://" not in source and is_secret_file(source)]
     name = target.rpartition("/")[2]
     if found or any("://" in s and s.endswith(f"/{name}") for s in sources):
         return found
@@ -125,4 +125,4 @@ def _secret_file(step: Step) -> str:
         targets = [target + source.rpartition("/")[2] for source in sources if "://" not in source]
     else:
         targets = [target]
-    return next((path for path in targets if is_secret_file(path, target=True)), "")
+    return [path for path in targets if is_secret_file(path, target=True)]

@@ -13,7 +13,7 @@ _FILE_NAMES = """
     auth.json
 """
 _PATH_ENDS = (".aws/credentials", ".docker/config.json", ".kube/config")
-_FOLDERS = (".config/gcloud", ".gnupg", ".ssh")
+_FOLDERS = (".aws", ".config/gcloud", ".gnupg", ".kube", ".ssh")
 _HARMLESS_NAMES = """
     *.pub *public*.key *.pub.key *truststore* .env.example .env.sample .env.template .env.dist
     example.env sample.env

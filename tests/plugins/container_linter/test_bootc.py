@@ -53,6 +53,7 @@ def test_a_base_image_for_bootc_passes_without_label_and_units(text: str, why: s
         ("", "[FAIL] bootc base image: there is no FROM instruction"),
         ("FROM registry.access.redhat.com/ubi9/ubi:9.5", "is not known as one; begin with"),
         ("FROM quay.io/a/rebootcamp:1", "is not known as one; begin with"),
+        ("FROM quay.io/centos-bootc/bootc-image-builder:latest", "is not known as one; begin with"),
         ("FROM quay.io/fedora/fedora-bootc:42 AS a\nFROM debian:12", '"debian:12" is not known'),
         ("ARG B\nFROM $B", '"$B" has no value in the file; give the ARG a default'),
         (GOOD + "X\nY\nZ", '"X"; 2 more, see container_lint'),

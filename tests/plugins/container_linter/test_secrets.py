@@ -28,7 +28,7 @@ OTHER_NAMES = """
 """
 SECRET_FILES = r"""
     id_rsa ./keys/id_ed25519 server.key tls-key.pem .env conf/.env.prod .netrc root/.aws/credentials
-    .docker/config.json .ssh/ keystore.jks C:\x\id_rsa .env* keys/id_rsa* *.key .env?
+    .docker/config.json .ssh/ .aws .kube/ .kube/config keystore.jks C:\x\id_rsa .env* keys/id_rsa* *.key .env?
 """
 OTHER_FILES = """
     id_rsa.pub public.key truststore.jks .env.example ca.pem credentials app.json keyboard
@@ -72,6 +72,17 @@ def test_a_file_is_not(path: str) -> None:
 def messages(text: str) -> list[str]:
     found = lint(HEAD + text, Options())
     return [one.message for one in found if one.rule in ("hardcoded-secret", "secret-file")]
+
+
+def test_each_secret_file_of_a_line_is_named_and_once() -> None:
+    named = messages("COPY id_rsa app.py .env id_rsa server.key /x/")
+    files = ("id_rsa", ".env", "server.key")
+    assert named == [f'COPY puts "{name}" into the image, a file for secrets' for name in files]
+    copied = messages("COPY a credentials config /root/.aws/\nCOPY config config.json /x/.docker/")
+    assert copied == [
+        'COPY puts "/root/.aws/credentials" into the image, a file for secrets',
+        'COPY puts "/x/.docker/config.json" into the image, a file for secrets',
+    ]
 
 
 @pytest.mark.parametrize(
