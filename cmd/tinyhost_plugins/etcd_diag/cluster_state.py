@@ -193,8 +193,7 @@ def members_table(state: State) -> str:
     if not members:
         return ""
     plain = [
-        (row.get("name"), _hex(row.get("ID")), ", ".join(map(str, row.get("clientURLs") or ())))
-        for row in members
+        (row.get("name"), _hex(row.get("ID")), _listed(row.get("clientURLs"))) for row in members
     ]
     return table(("MEMBER", "ID", "CLIENT URLS"), plain, most=_MOST_ROWS)
 
@@ -217,8 +216,13 @@ def _header(status: dict[str, Any]) -> dict[str, Any]:
     return header if isinstance(header, dict) else {}
 
 
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else ""
+
+
 def _number(value: object) -> int:
-    return value if type(value) is int else 0
+    # All that etcd counts fits into 64 bits; what does not could not be divided either.
+    return value if type(value) is int and 0 <= value < 1 << 64 else 0
 
 
 def _hex(value: object) -> str:

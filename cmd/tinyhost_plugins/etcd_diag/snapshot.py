@@ -26,11 +26,11 @@ _HASH = hashlib.sha256().digest_size
 _SECTOR = 512
 _CHUNK = 4 * MIB
 
-GOOD, BAD, ABSENT = "ok", "WRONG", "none"
+GOOD, BAD, CUT, ABSENT = "ok", "WRONG", "cut off", "none"
 
 
 class Snapshot:
-    """path, size: of the file. hash: GOOD, BAD or ABSENT. survey: what there is."""
+    """path, size: of the file. hash: GOOD, BAD, CUT or ABSENT. survey: what there is."""
 
     def __init__(self, path: Path, data: mmap, seen: os.stat_result, options: Options) -> None:
         self.path = path
@@ -47,6 +47,9 @@ class Snapshot:
         """Check the hash and walk through. Raises Corrupt, TooManyKeys, HandlerError."""
         if self._tail:
             self.hash = GOOD if self._hash_is_right(pace) else BAD
+        elif self.size % self.database.meta.page_size:
+            # bbolt's files are whole pages, so this is no copy of a database either.
+            self.hash = CUT
         self.survey = survey(self.database, options.prefixes, options.max_keys, pace)
         # What was read need not stay in memory; the file is where it was.
         self._data.madvise(MADV_DONTNEED)

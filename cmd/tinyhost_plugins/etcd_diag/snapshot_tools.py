@@ -11,7 +11,7 @@ from .._shared.table import cell, table
 from . import kinds, text, values
 from .pace import Pace
 from .patterns import find, is_expression
-from .snapshot import ABSENT, BAD, Snapshot
+from .snapshot import ABSENT, BAD, CUT, Snapshot
 from .survey import Tally
 
 MOST_FOUND = 1000
@@ -24,6 +24,7 @@ _OFTEN = 512
 _HASHES = {
     "ok": "the SHA-256 at its end is right",
     BAD: "the SHA-256 at its end is WRONG: the file was changed or damaged after it was saved",
+    CUT: "what follows its last whole page is no SHA-256: the file was CUT OFF, or something was added",
     ABSENT: "it has no SHA-256 at its end, as a copy of member/snap/db has none",
 }
 

@@ -50,7 +50,7 @@ def answer(loaded: Loaded, view: View) -> str:
 def _first(found: list[Operator]) -> str:
     if not found:
         return "This archive has no cluster operator etcd."
-    version = found[0].version or "unknown"
+    version = line(found[0].version, 60) or "unknown"
     return f"The cluster operator etcd is {found[0].state}, version {version}"
 
 

@@ -41,8 +41,9 @@ _FILES = frozenset(
         *("storageclass.json", "storageclasses.json"),
     )
 ) | {"insights-operator/gathers.json", "monitoring/alerts/alerts.json"}
-# Where archives lie below a folder, from the folder of a must-gather on.
-_PLACES = ("*", "*/*", "insights-data/*/*", "*/insights-data/*/*")
+# Where archives lie below a folder, from the folder of a must-gather on: `oc rsync` and `oc cp` put
+# them into one folder more, or less.
+_PLACES = ("*", "*/*", "insights-data/*/*", "*/insights-data/*", "*/insights-data/*/*")
 _MOST_LOOKED_AT = 10_000
 # Far more than the objects of a large cluster; a bomb is made of many.
 _MOST_OBJECTS = 1_000_000

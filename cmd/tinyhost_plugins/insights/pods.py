@@ -59,9 +59,17 @@ class Pod:
 def read_pods(loaded: Loaded) -> list[Pod]:
     """The pods, by name."""
     found: dict[str, Pod] = {}
+    bare: dict[str, dict[str, Container]] = {}
     for raw in _raw_pods(loaded):
-        pod = _pod(raw)
-        found.setdefault(pod.name, pod)
+        if get(raw, "spec"):
+            pod = _pod(raw)
+            found.setdefault(pod.name, pod)
+        else:
+            # Two containers of a pod come one by one.
+            one = _bare(raw)
+            bare.setdefault(one.pod, {}).setdefault(one.name, one)
+    for name, containers in bare.items():
+        found.setdefault(name, Pod(name, "", "", tuple(containers.values())))
     return [found[name] for name in sorted(found)]
 
 
@@ -79,16 +87,20 @@ def _raw_pods(loaded: Loaded) -> Iterator[dict[str, Any]]:
 
 
 def _pod(raw: dict[str, Any]) -> Pod:
-    namespace = text(raw, "metadata", "namespace") or text(raw, "namespace")
-    name = f"{namespace or '?'}/{name_of(raw) or '?'}"
-    if not get(raw, "spec"):
-        container = text(raw, "container") or text(raw, "name")
-        name = f"{namespace or '?'}/{text(raw, 'pod') or '?'}"
-        # Two containers of a pod come one by one, so the container is a part of the name.
-        return Pod(f"{name}/{container}", "", "", (_container(name, raw, raw, container),))
+    name = f"{_namespace(raw)}/{name_of(raw) or '?'}"
     containers = tuple(_containers(name, raw))
     phase = text(raw, "status", "phase")
     return Pod(name, phase, _trouble(raw, phase, containers), containers)
+
+
+def _bare(raw: dict[str, Any]) -> Container:
+    """A container on its own, which names its pod."""
+    pod = f"{_namespace(raw)}/{text(raw, 'pod') or '?'}"
+    return _container(pod, raw, raw, text(raw, "container") or text(raw, "name"))
+
+
+def _namespace(raw: dict[str, Any]) -> str:
+    return text(raw, "metadata", "namespace") or text(raw, "namespace") or "?"
 
 
 def _containers(pod: str, raw: dict[str, Any]) -> Iterator[Container]:

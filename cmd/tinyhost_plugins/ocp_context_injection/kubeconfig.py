@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from .oc import Failed, Oc, OcError
 
 _VIEW = ("config", "view", "--raw")
 _NO_CONTEXT = "current-context must exist"
+_LOGIN = re.compile(r"(?:[^/@]*://)?[^/@:]*:([^/@]*)@")
 _SECRET_KEYS = ("token", "password", "client-key-data")
 
 Value = dict[str, Any]
@@ -107,6 +109,7 @@ def _access(oc: Oc, value: Value, name: str) -> Access:
     provider.pop("refresh-token", None)
     token = user.get("token") or _content(user.get("tokenFile"))
     secrets = [token, *(user.get(key) for key in _SECRET_KEYS), *provider.values()]
+    secrets += [_password(cluster.get(key)) for key in ("server", "proxy-url")]
     return Access(
         name,
         context["cluster"],
@@ -147,6 +150,12 @@ def _origin(oc: Oc, user: str) -> Path:
 def _named(value: Value, group: str, member: str, name: str) -> Value:
     found: Value = next(entry for entry in value[group] if entry["name"] == name)[member]
     return found
+
+
+def _password(url: object) -> str:
+    """The one in a URL, "" for none."""
+    found = _LOGIN.match(url) if isinstance(url, str) else None
+    return found[1] if found else ""
 
 
 def _content(path: object) -> str:

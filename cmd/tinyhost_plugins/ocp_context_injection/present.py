@@ -37,7 +37,7 @@ def block(found: Found, most: int) -> str:
     """All that is known, with at most so many names in a list."""
     lines = [
         f"cluster: {safe(found.cluster)}",
-        f"server: {safe(found.server, _WIDEST_REASON)}" + _unchecked(found),
+        f"server: {safe(_without_login(found.server), _WIDEST_REASON)}" + _unchecked(found),
         f"context: {safe(found.context, _WIDEST_REASON)}",
         f"user: {safe(found.user) or 'unknown'}",
         f"version: {safe(found.version) or 'unknown'}",
@@ -67,6 +67,14 @@ def cost_line(namespace: str, cost: Cost) -> str:
 def safe(text: str, widest: int = _WIDEST) -> str:
     """A text on one line that cannot end the block it stands in."""
     return cell(text, widest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _without_login(url: str) -> str:
+    """A URL without the name and password that may be in it."""
+    before, mark, rest = url.partition("://")
+    scheme = before + mark if mark else ""
+    host, slash, path = (rest if mark else url).partition("/")
+    return f"{scheme}{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _unchecked(found: Found) -> str:

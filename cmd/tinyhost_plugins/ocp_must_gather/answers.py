@@ -50,8 +50,11 @@ class Answers:
 
     def use(self, path: str, context: ToolContext) -> str:
         """mg_use."""
-        loaded, view = self._load(path, context), view_of(0, self._options.max_rows)
-        return self._told(lambda ask: summary.answer(ask, loaded), loaded, view, context)
+        view, loaded = view_of(0, self._options.max_rows), self._load(path, context)
+        # What is told of is what was found while it was opened, too.
+        return self._told(
+            lambda ask: summary.answer(ask, loaded), loaded, view, context, opening=True
+        )
 
     def plain(self, tool: str, path: str, limit: int, context: ToolContext) -> str:
         """The tools that need no more than a must-gather."""
@@ -101,7 +104,6 @@ class Answers:
         loaded = self._load(path, context) if path else self.sessions.current(context.session_id)
         if loaded is None:
             raise HandlerError(NOT_LOADED)
-        loaded.mg.tree.forget_faults()
         text = self._told(tell, loaded, view, context)
         others = len(loaded.mg.others)
         if not others:
@@ -110,18 +112,28 @@ class Answers:
         return f"{text}\n{which} {counted(others, 'other image')} of this must-gather"
 
     def _told(
-        self, tell: Callable[[Ask], str], loaded: Loaded, view: View, context: ToolContext
+        self,
+        tell: Callable[[Ask], str],
+        loaded: Loaded,
+        view: View,
+        context: ToolContext,
+        *,
+        opening: bool = False,
     ) -> str:
+        """An answer about what the caller holds, which is released at the end."""
         pace = Pace(context, self._options.max_seconds)
-        ask = Ask(loaded.mg, pace, view.rows, view.characters)
         root = loaded.mg.root
-        if not root.is_dir():
-            raise HandlerError(f"{line(str(root))} is gone; load the must-gather again with mg_use")
-        loaded.mg.tree.is_over = pace.is_over
         try:
-            return tell(ask)
+            if not root.is_dir():
+                raise HandlerError(
+                    f"{line(str(root))} is gone; load the must-gather again with mg_use"
+                )
+            mg = loaded.for_call(pace.is_over, opening=opening)
+            return tell(Ask(mg, pace, view.rows, view.characters))
         except MustGatherError as error:
             raise HandlerError(line(str(error), 1000)) from None
+        finally:
+            loaded.release()
 
     def _load(self, path: str, context: ToolContext) -> Loaded:
         if not path.strip():

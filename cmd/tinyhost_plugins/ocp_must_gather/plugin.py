@@ -1,5 +1,7 @@
 """The plugin: its options and its tools. What the tools do is imported with the first call."""
 
+from threading import Lock
+
 from tinyhost_sdk import Hooks, InitializeEvent, Plugin, SessionEnd, Tool, ToolContext
 
 from .._shared.tools import reading_tool
@@ -63,34 +65,40 @@ def build() -> Plugin:
     """A plugin that has not been initialized yet."""
     options = Options()
     known: Answers | None = None
+    making = Lock()
 
     def answers() -> "Answers":
         nonlocal known
-        if known is None:
-            from .answers import Answers
+        # Two first calls at a time must not make two, each with sessions of its own.
+        with making:
+            if known is None:
+                from .answers import Answers
 
-            known = Answers(options)
-        return known
+                known = Answers(options)
+            return known
 
     def initialize(event: InitializeEvent) -> None:
         nonlocal options
         options = Options(event.options)
 
     def session_end(event: SessionEnd) -> None:
-        if known is not None:
-            known.sessions.forget(event.session_id)
+        asked = known
+        if asked is not None:
+            asked.sessions.forget(event.session_id)
 
     def dispose() -> None:
         nonlocal known
-        if known is not None:
-            known.sessions.close()
-        known = None
+        asked, known = known, None
+        if asked is not None:
+            asked.sessions.close()
 
     return Plugin(
         "ocp-must-gather",
         version="1.0",
         tools=_tools(answers),
         hooks=Hooks(session_end=session_end, dispose=dispose),
+        # Two, so that a call that takes long can be cancelled, and other sessions need not wait.
+        concurrency=2,
         on_initialize=initialize,
     )
 

@@ -12,7 +12,7 @@ _MOST_NAMES = 20
 
 def answer(ask: Ask, loaded: Loaded) -> str:
     """mg_use."""
-    mg = loaded.mg
+    mg = ask.mg
     found = version.read_version(ask)
     what = version.headline(found) if found else "no ClusterVersion in it"
     report = Report(ask, f"Loaded {line(loaded.given.name, 100) or mg.root}: {what}")

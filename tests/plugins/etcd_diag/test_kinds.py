@@ -60,12 +60,21 @@ def test_any_text_is_a_key(key: str) -> None:
         ("acme.io/orders", ["acme.io/orders"]),
         ("service", ["services/specs", "example.io/services"]),
         ("ingress", ["ingress"]),
+        # What OpenShift keeps under other names than oc has for it.
+        ("oauthaccesstokens", ["oauth/accesstokens"]),
+        ("OAuthClient", ["oauth/clients"]),
+        ("oauthclients.oauth.openshift.io", ["oauth/clients"]),
+        ("identity", ["useridentities"]),
+        ("mcp", ["machineconfiguration.openshift.io/machineconfigpools"]),
+        ("sc", ["storageclasses"]),
     ],
 )
 def test_words_for_kinds_are_understood(word: str, kinds: list[str]) -> None:
     known = [
         *("pods", "networkpolicies", "deployments", "acme.io/orders", "services/specs"),
-        *("ingress", "example.io/services"),
+        *("ingress", "example.io/services", "oauth/accesstokens", "oauth/clients"),
+        *("useridentities", "machineconfiguration.openshift.io/machineconfigpools"),
+        "storageclasses",
     ]
     assert candidates(word, known) == kinds
 

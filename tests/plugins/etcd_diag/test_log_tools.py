@@ -233,7 +233,7 @@ def test_control_characters_of_a_log_are_escaped(driver: testing.Driver, tmp_pat
     assert "\x1b" not in text
 
 
-@pytest.mark.parametrize("odd", [[], {}, [1], {"a": 1}, "x", None, 1.5, True])
+@pytest.mark.parametrize("odd", [[], {}, [1], {"a": 1}, "x", None, 1.5, True, -1, 10**400])
 def test_numbers_of_etcd_that_are_none_are_no_trouble(
     driver: testing.Driver, gather: Path, odd: object
 ) -> None:
@@ -242,3 +242,12 @@ def test_numbers_of_etcd_that_are_none_are_no_trouble(
     write_info(gather, "member_list.json", {"members": [{"ID": odd, "name": odd}]})
     write_info(gather, "alarm_list.json", {"alarms": [{"memberID": odd, "alarm": odd}]})
     assert ask(driver, "health", gather).startswith("overall: CRITICAL (alarms, leader)")
+
+
+@pytest.mark.parametrize("odd", [{}, "x", None, 1.5, True, 7])
+def test_urls_of_members_that_are_no_list_are_no_trouble(
+    driver: testing.Driver, gather: Path, odd: object
+) -> None:
+    members = [{"ID": 255, "name": "m0", "clientURLs": odd}]
+    write_info(gather, "member_list.json", {"members": members})
+    assert row(ask(driver, "health", gather), "m0") == ["m0", "ff"]

@@ -273,6 +273,17 @@ def test_a_cut_snapshot_is_refused_or_called_short(
     )
 
 
+@pytest.mark.parametrize("more", [-5, -31, 1, 480])
+def test_a_snapshot_without_a_whole_hash_is_no_copy_of_a_database(
+    driver: testing.Driver, saved: Saved, tmp_path: Path, more: int
+) -> None:
+    content = saved.path.read_bytes()
+    (tmp_path / "cut.db").write_bytes(content[: len(content) + more] + b"\0" * more)
+    lines = ask(driver, "etcd_snapshot_open", path=str(tmp_path / "cut.db")).splitlines()
+    assert lines[0].endswith("hash cut off")
+    assert "no SHA-256: the file was CUT OFF, or something was added" in lines[3]
+
+
 def test_an_older_file_stays_open_when_the_new_one_is_bad(
     opened: testing.Driver, tmp_path: Path
 ) -> None:

@@ -125,6 +125,13 @@ def test_etcd_is_told_from_all_that_the_archive_has(cluster: Files, loaded: Load
     assert len(said) < 6000
 
 
+def test_the_first_line_about_etcd_is_short_whatever_the_version(loaded: LoadFiles) -> None:
+    entry = {"name": "operator", "version": "4" * 1000}
+    operator = {"metadata": {"name": "etcd"}, "status": {"versions": [entry]}}
+    said = ask("etcd", loaded({"config/clusteroperator/etcd.json": operator}))
+    assert len(said.split("\n")[0]) < 120
+
+
 def test_storage_shows_classes_volumes_and_clusters(cluster: Files, loaded: LoadFiles) -> None:
     said = ask("storage", loaded(cluster))
     rows = [" ".join(entry.split()) for entry in said.split("\n")]
@@ -178,7 +185,10 @@ def test_memory_reads_lists_of_bare_containers(loaded: LoadFiles) -> None:
             "config/pod/containers.json": {key: [bare | {"container": "a"}, bare | {"name": "b"}]}
         }
         said = memory.answer(loaded(files), VIEW, 0)
-        assert said.startswith("0 OOM-killed containers, 2 with a request of at least 80%")
+        assert said.startswith(
+            "0 OOM-killed containers, 2 with a request of at least 80% of the limit,"
+            " among 2 containers of 1 pod\n"
+        )
 
 
 def test_health_lists_each_issue_once_the_critical_first(cluster: Files, loaded: LoadFiles) -> None:

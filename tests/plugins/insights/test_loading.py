@@ -60,10 +60,11 @@ def test_an_archive_without_config_is_refused(write: Write, files: dict[str, Any
 
 
 @pytest.mark.parametrize("gather", [".", "image"])
+@pytest.mark.parametrize("inside", [".", "insights-operator"])
 def test_a_must_gather_is_refused_with_the_archives_in_it(
-    write: Write, tmp_path: Path, gather: str
+    write: Write, tmp_path: Path, gather: str, inside: str
 ) -> None:
-    folder = tmp_path / "top" / gather / "insights-data" / "insights-operator"
+    folder = tmp_path / "top" / gather / "insights-data" / inside
     folder.mkdir(parents=True)
     (folder / "insights-2026.tar.gz").write_bytes(write({"config/id": "1"}).read_bytes())
     for path in (tmp_path / "top", folder.parent, folder):

@@ -93,6 +93,12 @@ def test_a_copy_has_the_current_context_alone_and_is_for_oneself(person: Home) -
     assert stat.S_IMODE(person.target.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("key", ["server", "proxy-url"])
+def test_a_password_in_a_url_is_a_secret(person: Home, key: str) -> None:
+    person.write(kubeconfig(cluster={key: "https://me:hush-hush@api.one.example:6443"}))
+    assert person.copy().secrets == (TOKEN, "hush-hush")
+
+
 def test_files_that_a_kubeconfig_names_are_put_into_the_copy(person: Home) -> None:
     (person.kube / "ca.crt").write_text("a certificate")
     (person.kube / "token").write_text(f"{TOKEN}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,21 @@ def test_what_is_not_known_is_said_with_the_reason() -> None:
         "not known: nodes (oc get /api/v1/nodes failed\\nForbidden); alerts (no Route)",
         "</cluster-context>",
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://me:hush@api.example:6443", "https://api.example:6443"),
+        ("me:hush@api.example:6443", "api.example:6443"),
+        ("https://me:hush@x@api.example/k8s/a@b", "https://api.example/k8s/a@b"),
+        ("https://hush@api.example/http://b", "https://api.example/http://b"),
+        ("https://[::1]:6443/", "https://[::1]:6443/"),
+        ("", ""),
+    ],
+)
+def test_a_login_in_the_url_of_the_server_is_not_shown(url: str, shown: str) -> None:
+    assert block(Found("c", "demo", url, "default"), 50).splitlines()[2] == f"server: {shown}"
 
 
 def test_a_list_is_cut_and_says_how_to_see_the_rest() -> None:

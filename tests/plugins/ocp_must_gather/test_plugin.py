@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 from shipped import Shipped, hook, tool
 
+from tinyhost_plugins._shared import pace
 from tinyhost_plugins.ocp_must_gather.plugin import build
 from tinyhost_plugins.ocp_must_gather.sessions import MOST_SESSIONS
-from tinyhost_sdk import testing
+from tinyhost_sdk import HandlerError, ToolContext, testing
 
 Files = dict[str, Any]
 Write = Callable[..., Path]
@@ -208,6 +210,44 @@ def test_options_bound_rows_files_and_searches(write: Write) -> None:
     ):
         with testing.drive(build(), options) as driver:
             assert said in driver.call_tool("mg_nodes", {"path": str(path)}).content
+
+
+def test_a_call_can_be_cancelled(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    with testing.drive(build()) as driver:
+        # Only a plugin that takes more than one call at a time sees it.
+        assert driver.manifest["protocol"]["cancel"] is True
+        driver.on_progress = lambda _: driver.cancel()
+        result = driver.call_tool("mg_health", {"path": str(write(cluster))})
+    assert result.is_error
+    assert result.content.startswith("cancelled while reading ")
+
+
+def test_a_call_has_its_own_time_and_faults_whoever_asks_beside_it(
+    cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    bad = "cluster-scoped-resources/core/nodes/bad.yaml"
+    tools = build().tools
+    tools["mg_use"].execute({"path": str(write(cluster | {bad: "{"}))}, ToolContext())
+    given_up = threading.Event()
+    given_up.set()
+    beside: list[str] = []
+
+    def ask_beside(_text: str) -> None:
+        if not beside:
+            beside.append(str(tools["mg_nodes"].execute({}, ToolContext())))
+            with pytest.raises(HandlerError) as caught:
+                tools["mg_nodes"].execute({}, ToolContext(flag=given_up))
+            beside.append(str(caught.value))
+
+    said = str(tools["mg_certs"].execute({}, ToolContext(progress=ask_beside)))
+    assert f"Not read: {bad}" in beside[0]
+    assert beside[1].startswith("cancelled while ")
+    assert said.startswith("4 certificates: ")
+    assert "Not read" not in said
 
 
 def test_starting_up_imports_nothing_that_a_call_alone_needs() -> None:

@@ -15,8 +15,12 @@ from typing import Any
 
 import pytest
 
+from tinyhost_plugins._shared import pace
+from tinyhost_plugins._shared.must_gather import MustGatherError
+from tinyhost_plugins.ocp_must_gather.options import Options
 from tinyhost_plugins.ocp_must_gather.plugin import build
-from tinyhost_sdk import testing
+from tinyhost_plugins.ocp_must_gather.sessions import Sessions
+from tinyhost_sdk import ToolContext, testing
 
 Files = dict[str, Any]
 Write = Callable[..., Path]
@@ -150,6 +154,50 @@ def test_an_archive_of_something_else_is_refused_and_nothing_is_left(
     assert result.is_error
     assert said in result.content
     assert str(temporary) not in result.content
+    assert list(temporary.iterdir()) == []
+
+
+def test_unpacking_can_be_cancelled_and_leaves_nothing(
+    cluster: Files, pack: Pack, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    with testing.drive(build()) as driver:
+        driver.on_progress = lambda _: driver.cancel()
+        result = driver.call_tool("mg_use", {"path": str(pack(cluster))})
+        assert (result.is_error, result.content) == (True, "cancelled while unpacking mg.tar.gz")
+        assert list(temporary.iterdir()) == []
+
+
+def test_files_stay_while_a_call_reads_them(
+    cluster: Files, pack: Pack, write: Write, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    archive, folder = {"path": str(pack(cluster))}, {"path": str(write(cluster))}
+    plugin = build()
+    use, certs = (plugin.tools[name].execute for name in ("mg_use", "mg_certs"))
+
+    def let_go(_text: str) -> None:
+        """The session turns to another must-gather, the only one that had this one."""
+        use(folder, ToolContext("a"))
+        assert list(temporary.iterdir()) == [home]
+
+    with testing.drive(plugin):
+        use(archive, ToolContext("a"))
+        (home,) = temporary.iterdir()
+        said = str(certs({}, ToolContext("a", progress=let_go)))
+        assert said.startswith("4 certificates: 1 expired, 1 expiring within 30 days, 2 OK\n")
+        assert list(temporary.iterdir()) == []
+
+
+def test_a_session_that_ends_while_it_loads_leaves_nothing(
+    cluster: Files, pack: Pack, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    sessions = Sessions(Options())
+    context = ToolContext(progress=lambda _: sessions.forget("a"))
+    with pytest.raises(MustGatherError, match="the session has ended before"):
+        sessions.use("a", pack(cluster), pace.Pace(context, 60))
+    assert sessions.current("a") is None
     assert list(temporary.iterdir()) == []
 
 
