@@ -16,7 +16,14 @@ import trio
 
 from .config import Config
 from .dispatch import Dispatcher, DispatchResult
-from .errors import InvalidCall, NotLoaded, PluginNotFound, PluginSkipped, TinyhostError
+from .errors import (
+    ConfigError,
+    InvalidCall,
+    NotLoaded,
+    PluginNotFound,
+    PluginSkipped,
+    TinyhostError,
+)
 from .events import EventBus
 from .hooks import HOOKS
 from .host import Host
@@ -131,6 +138,12 @@ class RunningHost:
     def failed(self) -> list[dict[str, Any]]:
         """The plugins that should be loaded and are not, each with its error."""
         return [loaded_value(result) for result in self._failed.values()]
+
+    @property
+    def missing(self) -> Sequence[Loaded]:
+        """Those that calls go without; not what somebody merely tried to load by hand."""
+        wanted = [name for name in self._failed if self._configured(name) or self.host.misses(name)]
+        return [self._failed[name] for name in wanted]
 
     async def steady(self) -> None:
         """Return when the plugins are there: loaded at the start, and started anew by a reload.
@@ -312,8 +325,16 @@ class RunningHost:
         _tell(done)
         return done
 
+    async def _read(self) -> Config:
+        try:
+            # What is never read to its end must not hold up a stop.
+            return await trio.to_thread.run_sync(self._reread, abandon_on_cancel=True)
+        except OSError as error:  # such as a current folder that was deleted
+            file = self.host.config.file
+            raise ConfigError(f"the configuration cannot be read: {error}", file=file) from error
+
     async def _reload(self) -> dict[str, Any]:
-        new = await trio.to_thread.run_sync(self._reread)
+        new = await self._read()
         plugins = self.host.manager.plugins
         # What is built in stays, whether the configuration names it or not.
         loaded = {plugin.name for plugin in plugins if isinstance(plugin, StartedPlugin)}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tinyhost_cli.setup import Setup
 
 DENIED = 126
+GONE_FOLDER = "the current folder is gone: change to another, or name one with --directory"
 
 
 def ask_host(
@@ -74,9 +75,7 @@ def directory_of(setup: Setup) -> str:
     try:
         return os.path.abspath(setup.directory or ".")  # noqa: PTH100
     except FileNotFoundError:
-        raise FileNotFoundError(
-            "the current folder is gone: change to another, or name one with --directory"
-        ) from None
+        raise FileNotFoundError(GONE_FOLDER) from None
 
 
 def invoke(setup: Setup, name: str, input_text: str | None) -> int | None:
@@ -103,7 +102,7 @@ def call(setup: Setup, tool_id: str, args_text: str, session: str) -> int | None
         "asks": can_ask(setup),
         "env": dict(os.environ),  # so that the host knows what is secret here
     }
-    handlers = {"progress": _progress, **asking()}
+    handlers = {"progress": _progress, "problem": _problem, **asking()}
     answer = ask_host(setup, "tool/call", params, {"args": args_text}, handlers)
     if answer is None:
         return None
@@ -128,6 +127,10 @@ def _progress(params: Mapping[str, Any]) -> None:
     output.note(str(params.get("text")))
 
 
+def _problem(params: Mapping[str, Any]) -> None:
+    output.problem(str(params.get("text")))
+
+
 # --- run
 
 
@@ -142,8 +145,10 @@ def run(setup: Setup, command: Sequence[str], text: str | None, *, explain: bool
         "env": dict(os.environ),
         "asks": can_ask(setup),
     }
+    problems = {} if setup.as_json else {"problem": _problem}
+    handlers = {"exec": child.run, **problems, **asking()}
     try:
-        answer = ask_host(setup, "shell/run", params, None, {"exec": child.run, **asking()})
+        answer = ask_host(setup, "shell/run", params, None, handlers)
     except (HostGone, HostError):
         if isinstance(child.failure, NotStarted):
             output.problem(str(child.failure))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
+import threading
 
 from tinyhost_cli import output
 from tinyhost_cli.client import Client
@@ -22,32 +24,34 @@ def pipe_mcp(client: Client) -> int:
 
 
 def _copy(host: socket.socket) -> int:
-    """Each side is read when what it said before has been taken by the other."""
-    inputs: dict[int, int] = {0: host.fileno(), host.fileno(): 1}  # from where to where
+    """Copy each way by itself: one that cannot write must not keep the other from reading."""
+    ended = threading.Event()
+    threading.Thread(target=_copy_input, args=(host, ended), daemon=True).start()
     poll = select.poll()
-    for source in inputs:
-        poll.register(source, select.POLLIN)
+    poll.register(host, select.POLLIN)
     poll.register(1, 0)  # for nothing but that nobody reads it any more
     while True:
         for source, _ in poll.poll():
-            if source == 1:
+            data = b"" if source == 1 else _read(source)
+            if source == 1 or (data and not _written(1, data)):
                 return 0
-            data = _read(source)
-            if not data and source == 0:
-                # The answers to what was asked still come.
-                host.shutdown(socket.SHUT_WR)
-                del inputs[0]
-                poll.unregister(0)
-            elif not data:
-                return 0 if 0 not in inputs else _gone()
-            elif not _written(inputs[source], data):
-                return 0
+            if not data:
+                return 0 if ended.is_set() else _gone()
+
+
+def _copy_input(host: socket.socket, ended: threading.Event) -> None:
+    while data := _read(0):
+        if not _written(host.fileno(), data):
+            return  # whoever reads from the host sees that it is gone
+    ended.set()
+    with contextlib.suppress(OSError):
+        host.shutdown(socket.SHUT_WR)  # the answers to what was asked still come
 
 
 def _read(source: int) -> bytes:
     try:
         return os.read(source, _CHUNK)
-    except ConnectionResetError:  # a host that was killed
+    except OSError:  # a host that was killed, a terminal that is gone
         return b""
 
 

@@ -110,7 +110,8 @@ def _check_addresses(http: str | None, names: Sequence[str]) -> None:
 def _reader(setup: Setup) -> Callable[[], Config]:
     from tinyhost.layers import load_layers
 
-    return lambda: load_layers(setup.directory or ".", setup.config_file)
+    directory = directory_of(setup)  # now, as the current folder may be deleted meanwhile
+    return lambda: load_layers(directory, setup.config_file)
 
 
 def _seconds(text: str) -> float:

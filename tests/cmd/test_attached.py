@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -111,6 +112,42 @@ def test_a_hook_is_answered_by_the_plugin_that_the_host_has(
     assert value["output"] == {"allowed": False, "reason": "no"}
     assert served.pids() == before
     assert not tinyhost.disposed("strict")
+
+
+def test_a_hook_that_a_plugin_did_not_hear_because_it_failed_to_load_is_not_one_without_objection(
+    tinyhost: Cli, serve: Callable[..., Served]
+) -> None:
+    tinyhost.plugin("mild", hooks={"permission.ask": {"result": {}}})
+    for name in ("broken", "by-hand"):
+        (tinyhost.plugins / name).write_text("#!/bin/sh\nexit 9\n")
+        (tinyhost.plugins / name).chmod(0o755)
+    tinyhost.configure({"plugins": ["broken", "mild"]})
+    served = serve()
+    args = ("hook", "invoke", "permission.ask", "--input", "{}")
+    for more in ((), ("--no-host",)):
+        value = served.json(*args, *more, code=1)
+        assert [one["name"] for one in value["plugins"]] == ["broken", "mild"]
+        assert "status 9" in value["plugins"][0]["error"]
+    assert served(*args, "--plugin", "mild").returncode == 0  # the only one that is asked
+    assert served("plugin", "unload", "broken").returncode == 0
+    assert served("plugin", "load", "by-hand").returncode == 1
+    assert served(*args).returncode == 0
+
+
+def test_what_a_call_goes_ahead_without_is_told_as_without_a_host(
+    tinyhost: Cli, serve: Callable[..., Served]
+) -> None:
+    tinyhost.plugin("mine", tools=SAY)
+    (tinyhost.plugins / "broken").write_text("#!/bin/sh\nexit 9\n")
+    (tinyhost.plugins / "broken").chmod(0o755)
+    tinyhost.configure({"plugins": ["broken", "mine"]})
+    served = serve()
+    for words, behind in ((("run",), ("--", "true")), (("tool", "call"), ("plugin__mine__say",))):
+        attached, alone = served(*words, *behind), served(*words, "--no-host", *behind)
+        assert (attached.returncode, alone.returncode) == (0, 0)
+        assert "plugin broken failed to load" in attached.stderr
+        assert attached.stderr == alone.stderr
+    assert served("run", "--json", "--", "true").stderr == ""
 
 
 def test_a_tool_is_called_with_its_arguments_as_they_are_written(
@@ -410,6 +447,19 @@ def test_a_reload_swaps_what_has_changed(tinyhost: Cli, serve: Callable[..., Ser
     assert served.pids() == after
 
 
+def test_a_host_whose_folder_was_deleted_can_be_reloaded(
+    tinyhost: Cli, serve: Callable[..., Served]
+) -> None:
+    tinyhost.plugin("mine")
+    tinyhost.configure({"plugins": ["mine"]})
+    served = serve()
+    tinyhost.project.rmdir()
+    tinyhost.configure({})
+    done = served("reload", cwd=tinyhost.config)
+    assert (done.returncode, done.stdout) == (0, "unloaded: mine\n"), done.stderr
+    assert served("status", cwd=tinyhost.config).returncode == 0
+
+
 def test_what_happens_can_be_watched(tinyhost: Cli, serve: Callable[..., Served]) -> None:
     tinyhost.plugin("mine", tools=SAY)
     tinyhost.configure({"plugins": ["mine"]})
@@ -498,6 +548,15 @@ def test_a_second_host_with_the_same_configuration_is_refused(
     second = served("serve")
     assert second.returncode == 1
     assert str(served.process.pid) in second.stderr
+
+
+def test_a_host_whose_address_is_taken_did_not_start(tinyhost: Cli) -> None:
+    tinyhost.configure({})
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = tinyhost("serve", "--http", address)
+    assert done.returncode == 1  # 3 would say that a person has to change the configuration
+    assert f"HTTP cannot listen at {address}: Address already in use" in done.stderr
 
 
 def test_another_configuration_has_another_host(

@@ -84,6 +84,8 @@ class ControlServer:
         self._clients.add(connection)
         try:
             await connection.serve()
+        except Exception:
+            _log.exception("a connection to the control socket failed")  # and no other with it
         finally:
             self._clients.discard(connection)
 

@@ -190,6 +190,7 @@ async def _tools(running: RunningHost, _client: RpcConnection, params: Params) -
 async def _call(running: RunningHost, client: RpcConnection, params: Params) -> Any:
     tool_id, args = params.text("tool"), params.mapping("args")
     running.host.manager.owner(tool_id)  # before a session is begun for it
+    _tell_of_missing(running, client)
     arguments = RawJson(dumps(args or {}))
 
     async def call(session: Session) -> Any:
@@ -207,7 +208,7 @@ async def _call(running: RunningHost, client: RpcConnection, params: Params) -> 
 async def _invoke(running: RunningHost, _client: RpcConnection, params: Params) -> Any:
     plugins = params.texts("plugins")
     result = await running.invoke_hook(params.text("hook"), params.mapping("input"), plugins)
-    return hook_value(result)
+    return hook_value(result, running.missing if plugins is None else ())
 
 
 async def _in_session(
@@ -227,6 +228,12 @@ async def _in_session(
     finally:
         with trio.CancelScope(shield=True):  # each plugin's hook has a deadline
             await running.host.session_end(session)
+
+
+def _tell_of_missing(running: RunningHost, client: RpcConnection) -> None:
+    """Nobody knows what a plugin that did not load would have said to the call."""
+    for result in running.missing:
+        client.notify("problem", dumps({"text": str(result.error)}))
 
 
 def _directory(running: RunningHost, params: Params) -> str:
@@ -320,6 +327,7 @@ async def _run(running: RunningHost, client: RpcConnection, params: Params) -> A
     argv, text = params.texts("command"), params.text("shell", "")
     if bool(argv) == bool(text):
         raise InvalidCall("give command, or shell")
+    _tell_of_missing(running, client)
 
     async def guarded(session: Session) -> Any:
         async def execute(command: Command) -> ToolResult:

@@ -18,7 +18,7 @@ import pytest
 import trio
 
 from tinyhost import runtime
-from tinyhost.surfaces import accepting, control
+from tinyhost.surfaces import accepting, control, mcp
 from tinyhost.surfaces.place import HostRunning, claimed
 from tinyhost_cli.client import attach
 
@@ -440,6 +440,23 @@ async def test_nonsense_harms_no_other_client_and_not_the_next_line(in_service: 
         assert (await bad.error("tool/call", tool=7))["code"] == -32602
         assert (await bad.call("host/status"))["ready"]
         assert (await good.call("host/status"))["ready"]
+
+
+async def test_a_fault_in_one_connection_harms_no_other(
+    in_service: InService, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(*_args: object) -> None:
+        raise TypeError("on purpose")
+
+    monkeypatch.setattr(mcp, "require", lambda: None)
+    monkeypatch.setattr(mcp, "serve_client", broken)
+    async with in_service() as host, host.connect() as bad, host.connect() as good:
+        await good.call("host/status")
+        await bad.call("mcp/open")
+        await bad.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        assert await bad.ended()
+        assert (await good.call("host/status"))["ready"]
+    assert "on purpose" in caplog.text
 
 
 async def test_a_client_that_comes_and_goes_within_a_line_leaves_nothing(

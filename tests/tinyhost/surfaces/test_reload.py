@@ -17,6 +17,7 @@ from tinyhost.config import Config, load_config
 from tinyhost.model import PluginSpec
 from tinyhost.permissions import Action
 from tinyhost.reload import plan
+from tinyhost.surfaces import serving
 
 from .conftest import Hosted, InService, alive, until
 
@@ -114,6 +115,26 @@ async def test_only_what_has_changed_is_swapped_and_the_order_follows_the_file(
     assert [name for name in before if after.get(name) == before[name]] == ["stays", "by-hand"]
     assert not alive(before["goes"])
     assert not alive(before["changes"])
+
+
+async def test_a_configuration_that_the_system_does_not_give_changes_nothing(
+    in_service: InService,
+    add_plugin: AddPlugin,
+    configure: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unreadable() -> Config:
+        raise FileNotFoundError("on purpose")
+
+    add_plugin("one", PLAIN)
+    configure("one")
+    async with in_service() as host, host.connect() as client:
+        monkeypatch.setattr(host.running, "_reread", unreadable)
+        error = await client.error("host/reload")
+        await serving.reload(host.running)  # as on SIGHUP
+        assert host.pids().keys() == {"one"}
+    assert (error["code"], error["data"]["type"]) == (-32003, "ConfigError")
+    assert "on purpose" in error["message"]
 
 
 async def test_plugins_are_asked_in_the_order_of_the_file_after_a_reload(

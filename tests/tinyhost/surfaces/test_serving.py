@@ -281,6 +281,33 @@ async def test_sigterm_is_obeyed_while_a_reload_waits_for_a_plugin(
     assert not alive(int(pid.read_text()))
 
 
+async def test_sigterm_is_obeyed_while_a_reload_waits_for_the_configuration(
+    child: Callable[..., Child], configure: Callable[..., None], home: Path
+) -> None:
+    configure()
+    host = child()
+    await host.ready()
+    file = home / "config" / "config.json"
+    file.unlink()
+    os.mkfifo(file)
+    host.process.send_signal(signal.SIGHUP)
+    opened: list[int] = []
+
+    def is_being_read() -> bool:
+        try:
+            opened.append(os.open(file, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    await until(is_being_read)
+    try:
+        host.process.send_signal(signal.SIGTERM)
+        assert await host.ended() == 0
+    finally:
+        os.close(opened[0])
+
+
 async def test_the_log_tells_what_clients_have_the_host_do_and_how_it_ends(
     child: Callable[..., Child],
     add_plugin: AddPlugin,

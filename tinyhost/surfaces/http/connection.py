@@ -269,6 +269,10 @@ def _fault(request: h11.Request) -> int:
     """
     if request.http_version not in (b"1.0", b"1.1"):
         return 505
+    # h11 counts only what has come before the end of a head, which may come all at once.
+    fields = sum(len(name) + len(value) for name, value in request.headers)
+    if len(request.target) + fields > _HEAD_MAX:
+        return 431
     names = {name for name, _ in request.headers}
     both = names >= {b"transfer-encoding", b"content-length"}
     too_old = b"transfer-encoding" in names and request.http_version == b"1.0"

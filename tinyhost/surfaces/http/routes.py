@@ -18,12 +18,14 @@ from tinyhost_sdk import names
 from tinyhost_sdk.wire import deeper_than
 
 from ...codec import loads
-from ...errors import InvalidCall
+from ...errors import InvalidCall, cut
 from ...json_schema import Check, compile_schema
 from ...running import RunningHost
 from .answers import Refused
 from .forms import FORMS
 from .schema import Schema, resolved, schema_of
+
+_PROBLEMS = 1000  # characters of what is wrong with a body
 
 
 @attrs.frozen(kw_only=True)
@@ -119,7 +121,8 @@ async def _read_body(row: Row, request: Request) -> Mapping[str, Any]:
         raise InvalidCall("the body is not JSON") from None
     problems = _body_check(row.path)(value) if isinstance(value, dict) else ["it is not an object"]
     if problems:
-        raise InvalidCall("the body is not right: " + "; ".join(map(_plain, problems)))
+        text = "; ".join(map(_plain, problems))  # with the values, which may be large
+        raise InvalidCall(f"the body is not right: {cut(text, _PROBLEMS)}")
     assert isinstance(value, dict)
     return value
 

@@ -13,7 +13,6 @@ import attrs
 import trio
 from starlette.types import Receive, Scope, Send
 
-from ...errors import ConfigError
 from ...running import RunningHost
 from .access import ensure_token, is_loopback, parse_bind, token_file
 from .app import make_app
@@ -53,8 +52,8 @@ class HttpSurface:
     ) -> None:
         """Serve until cancelled, or until drained.
 
-        Raises ConfigError for an address that cannot be listened at, and for a token that
-        others may read.
+        Raises OSError for an address that cannot be listened at, and ConfigError for a token
+        that others may read.
         """
         host, port = parse_bind(self.bind)
         file = token_file(self.running.host.environ)
@@ -102,7 +101,7 @@ async def _listen(host: str, port: int) -> trio.socket.SocketType:
     except OSError as error:
         where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         reason = f"HTTP cannot listen at {where}: {error.strerror or error}; name another HOST:PORT"
-        raise ConfigError(reason) from None
+        raise OSError(reason) from None
     return listener
 
 

@@ -96,10 +96,9 @@ async def _in_session(call: Call, run: Callable[[HostSession], Awaitable[Any]]) 
 )
 async def _hook(call: Call) -> Any:
     """Call a hook of all plugins, or of some, and see what it would mean."""
-    result = await call.running.invoke_hook(
-        call.path["name"], call.body.get("input"), call.body.get("plugins")
-    )
-    return hook_value(result)
+    running, plugins = call.running, call.body.get("plugins")
+    result = await running.invoke_hook(call.path["name"], call.body.get("input"), plugins)
+    return hook_value(result, running.missing if plugins is None else ())
 
 
 # --- sessions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from .stdio import hung_up
 from .text import sound
 
 MAX_LINE = 10 * 1024 * 1024  # bytes in a client's message
+MOST_REQUESTS = 256  # of one client at a time, as on the control socket
 _CHUNK = 65536
 _LOOK = 0.2  # seconds between looks whether a client that ended its stream is there at all
 _LAST_ANSWERS = 600.0  # seconds; calls have deadlines of their own
@@ -64,28 +66,43 @@ class _Out:
     def __init__(self, stream: trio.abc.SendStream) -> None:
         self._stream = stream
         self._turn = trio.Lock()
-        self._asked: set[object] = set()  # by the client
+        self._asked: Counter[object] = Counter()  # by the client; one id may come again
         self._asking: set[object] = set()  # of the client
         self._changed = trio.Event()
 
-    async def send(self, message: types.JSONRPCMessage) -> None:
+    async def write(self, message: types.JSONRPCMessage) -> None:
+        """Write what answers no request that was taken, as a refusal."""
         text = message.model_dump_json(by_alias=True, exclude_unset=True)
         async with self._turn:
             await self._stream.send_all(text.encode() + b"\n")
+
+    async def send(self, message: types.JSONRPCMessage) -> None:
+        await self.write(message)
         if isinstance(message, types.JSONRPCRequest):
             self._asking.add(message.id)
         elif isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            self._asked.discard(message.id)
+            self._settled(message.id)
         self._changed.set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further request is taken, as of a client that reads no answers."""
+        return self._asked.total() >= MOST_REQUESTS
 
     def expect(self, message: types.JSONRPCMessage) -> None:
         """The client sent this."""
         if isinstance(message, types.JSONRPCRequest):
-            self._asked.add(message.id)
+            self._asked[message.id] += 1
         elif isinstance(message, types.JSONRPCNotification) and message.method == _CANCELLED:
-            self._asked.discard((message.params or {}).get("requestId"))
+            self._settled((message.params or {}).get("requestId"))
         elif isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             self._asking.discard(message.id)
+
+    def _settled(self, id: object) -> None:
+        if isinstance(id, str | int) and self._asked[id] > 1:
+            self._asked[id] -= 1
+        elif isinstance(id, str | int):
+            del self._asked[id]
 
     async def all_answered(self) -> None:
         """Return when each request has an answer, or one waits for a client that is gone."""
@@ -102,7 +119,7 @@ async def _deliver(line: bytes | None, deliver: Any, out: _Out) -> None:
     An answer that is none is one all the same: whoever asked is told, rather than left waiting.
     """
     if line is None:
-        await out.send(_error(types.INVALID_REQUEST, f"a line is longer than {MAX_LINE} bytes"))
+        await out.write(_error(types.INVALID_REQUEST, f"a line is longer than {MAX_LINE} bytes"))
         return
     message: types.JSONRPCMessage
     try:
@@ -110,8 +127,12 @@ async def _deliver(line: bytes | None, deliver: Any, out: _Out) -> None:
     except ValueError:
         message, is_answer = _refusal(line)
         if not is_answer:
-            await out.send(message)
+            await out.write(message)
             return
+    if isinstance(message, types.JSONRPCRequest) and out.is_full:
+        text = f"there are {MOST_REQUESTS} requests without an answer, which is the most at a time"
+        await out.write(_error(types.INTERNAL_ERROR, text, message.id))
+        return
     out.expect(message)
     await deliver(SessionMessage(message))
 

@@ -125,6 +125,8 @@ async def test_a_load_without_a_good_name_is_refused(served: Any) -> None:
         for body in ({}, {"name": ""}, {"name": 3}, {"name": "../../x"}, {"name": None}):
             refused = await host.post("/plugin/load", body, 400)
             assert "name" in refused["error"]
+        refused = await host.post("/plugin/load", {"name": "x" * 100_000}, 400)
+    assert len(refused["error"]) < 2000  # what does not fit is told, and not all of it
 
 
 async def test_options_that_are_null_count_as_left_out(served: Any, add_plugin: AddPlugin) -> None:

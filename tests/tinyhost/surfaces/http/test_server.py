@@ -243,6 +243,9 @@ async def test_an_answer_that_fails_is_an_error_and_not_a_text_cut_short(
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", b"400"),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000, b"431"),
+        # These may come in one piece, with their ends.
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 33_000 + b"\r\n\r\n", b"431"),
+        (b"GET /" + b"x" * 33_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"431"),
         (b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", b"505"),
         (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", b"501"),
         # Two readers may find different ends of these, and so two different next requests.

@@ -161,6 +161,19 @@ async def test_a_hook_is_called_and_its_meaning_told(
     assert "dispose" in dispose["error"]
 
 
+async def test_a_plugin_that_did_not_load_is_among_those_that_a_hook_did_not_reach(
+    served: Any, add_plugin: AddPlugin, configure: Any
+) -> None:
+    add_plugin("guard", "sys.exit(9)")
+    configure(plugins=["guard"])
+    async with served() as host:
+        [failed] = (await host.post("/hook/permission.ask", {}))["plugins"]
+        some = await host.post("/hook/permission.ask", {"plugins": []})
+    assert failed["name"] == "guard"
+    assert "status 9" in failed["error"]
+    assert some["plugins"] == []
+
+
 async def test_a_session_begins_once_and_ends_once(
     served: Any, add_plugin: AddPlugin, configure: Any, home: Path
 ) -> None:

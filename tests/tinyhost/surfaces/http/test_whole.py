@@ -18,7 +18,6 @@ from mcp.client.streamable_http import streamable_http_client
 from prometheus_client.parser import text_string_to_metric_families
 
 from tinyhost import events as bus_module
-from tinyhost.errors import ConfigError
 from tinyhost.events import EventBus
 from tinyhost.journal import FOLDER
 from tinyhost.running import RunningHost
@@ -270,7 +269,7 @@ async def test_a_call_that_waits_when_the_host_stops_is_told_so(served: Any) -> 
 async def test_an_address_that_is_taken_is_named_in_the_error(served: Any) -> None:
     async with served() as host:
         surface = http_surface(host.url.removeprefix("http://"))(host.running)
-        with pytest.raises(ConfigError, match=f"127.0.0.1:{host.port}: Address already in use"):
+        with pytest.raises(OSError, match=f"127.0.0.1:{host.port}: Address already in use"):
             await surface()
         assert host.running.addresses["http"] == host.url
 

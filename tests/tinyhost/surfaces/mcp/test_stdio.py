@@ -18,6 +18,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from tinyhost.surfaces.mcp.lines import MOST_REQUESTS
+
 SERVE = [sys.executable, "-m", "tinyhost_cli.main", "serve", "--mcp"]
 ECHO = "handshake(tools=['say'])\nserve(lambda p: {'content': 'said ' + str(p['args'])})"
 HOOKS = """
@@ -338,3 +340,47 @@ def test_where_a_host_is_running_its_tools_are_served(
     assert result["content"][0]["text"] == "said {}"
     first.close()  # which ends the host
     assert third.process.wait(30) == 1
+
+
+def test_a_flood_that_is_answered_while_it_comes_gets_through_to_a_running_host(
+    served: Callable[[], Served],
+) -> None:
+    served().greet()
+    client = served()
+    # More answers than fit into any buffer, before the input has been read.
+    _, rest = client.greet(), 1_000_000 * b"y"
+    out, _ = client.process.communicate(4000 * b"x\n" + rest, timeout=120)
+    assert client.process.returncode == 0
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert sum("error" in answer for answer in answers) == 4001
+
+
+def test_a_client_has_so_many_requests_at_a_time(
+    home: Path, served: Callable[[], Served], add_plugin: Callable[[str, str], Path]
+) -> None:
+    add_plugin("slow", "handshake(tools=['t'])\nserve(lambda p: time.sleep(600))")
+    configure(home, plugins=["slow"], settings={"slow": {"timeouts": {"tool": "10m"}}})
+    host = served()
+    host.greet()
+    call = {"method": "tools/call", "params": {"name": "plugin__slow__t", "arguments": {}}}
+    # Neither an id that is used twice makes room, nor the refusal of one that is in use.
+    for number in (*range(MOST_REQUESTS), 0, 0):
+        message = {"jsonrpc": "2.0", "id": f"r{number // 2}", **call}
+        host.write(json.dumps(message).encode())
+    for _ in range(2):
+        while "error" not in (refused := host.read()):
+            pass
+        assert "requests without an answer" in refused["error"]["message"]
+        assert refused["id"] == "r0"
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "r0"}}
+    host.write(json.dumps(cancel).encode())
+    assert host.request("ping") == {}
+
+
+def test_a_cancellation_of_what_is_no_request_is_let_pass(served: Callable[[], Served]) -> None:
+    host = served()
+    host.greet()
+    note = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}'
+    for id in ("[1]", '{"a": 1}', "null", "true", '"none"'):
+        host.write((note % id).encode())
+    assert host.request("ping") == {}
