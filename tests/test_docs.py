@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tinyhost.config import load_config
+from tinyhost.zuno.manifest import read_manifest
 from tinyhost_sdk import testing
 
 ROOT = Path(__file__).parents[1]
@@ -82,6 +83,10 @@ def test_the_readme_plugin_answers_the_call_that_follows_it(environment: dict[st
     assert (done.stdout.strip(), done.returncode) == (answer, 0), done.stderr
 
 
+def test_the_readme_plugin_is_a_program_as_it_stands() -> None:
+    assert blocks(README, "python")[0].startswith("#!/usr/bin/env python3\n")
+
+
 def test_the_readme_plugin_refuses_what_it_says(environment: dict[str, str]) -> None:
     event = '{"toolName": "bash", "toolArgs": "{\\"command\\": \\"deploy\\"}"}'
     done = tinyhost(
@@ -118,15 +123,28 @@ def test_the_readme_settings_are_taken(tmp_path: Path) -> None:
 # --- the other pages
 
 
+def test_the_manifest_of_the_packages_page_is_taken() -> None:
+    [text] = blocks(ROOT / "docs" / "packages.md", "json")
+    package = read_manifest(text.encode())
+    assert [tool.name for tool in package.tools] == ["search"]
+
+
 def test_the_plugin_of_the_writing_page_does_what_the_page_says() -> None:
     # Its last block drives the plugin, and asserts.
     plugin = run_blocks(WRITING, {})["plugin"]
+    assert "All of this text is the description" in plugin.tools["search"].description
     with testing.drive(plugin, options={"root": "/srv"}) as driver:
         asked = {"toolName": "bash", "toolArgs": '{"command": "deploy prod"}'}
         answer = driver.invoke_hook("permission.ask", asked)
         assert answer == {"allowed": False, "reason": "not on production"}
         refused = driver.call_tool("search", {"query": "x", "order": "odd"})
         assert refused.is_error
+
+
+def test_the_writing_page_checks_the_plugin_that_it_begins_with() -> None:
+    [called] = re.findall(r"^\$ tinyhost plugin check \. --call '(\w+)=", WRITING.read_text(), re.M)
+    template = ROOT / "cmd" / "tinyhost_cli" / "templates" / "py" / "plugin.py.tmpl"
+    assert f"def {called}(" in template.read_text()
 
 
 def test_the_writing_page_says_what_a_plugin_without_its_option_answers() -> None:

@@ -22,7 +22,7 @@ def ask(bridge: Bridge, event: Event, setup: Setup) -> Mapping[str, Any] | None:
     from tinyhost.opening import open_host
     from tinyhost.permissions import Origin
     from tinyhost_cli.common import read_config
-    from tinyhost_cli.hosting import until_signal
+    from tinyhost_cli.hosting import unheard, until_signal
 
     # The client may run in another folder than its session.
     config = read_config(Setup(config_file=setup.config_file, directory=event.directory))
@@ -34,7 +34,11 @@ def ask(bridge: Bridge, event: Event, setup: Setup) -> Mapping[str, Any] | None:
                 async with open_host(
                     config, directory=event.directory, origin=Origin.CLIENT
                 ) as host:
-                    problems = [*notices(config), *_problems(await host.load_all(specs))]
+                    loaded = await host.load_all(specs)
+                    missing = unheard(host, loaded, setup.plugins)
+                    if missing is not None and event.kind in (Kind.BEFORE, Kind.PERMISSION):
+                        raise ValueError(missing)
+                    problems = [*notices(config), *_problems(loaded)]
                     return await _answer(host, bridge, event, problems)
         except trio.TooSlowError:
             raise ValueError(f"no answer within {DEADLINE:g} s") from None

@@ -217,11 +217,12 @@ class Client:
         looked = 0
         while (end := self._data.find(b"\n", looked)) < 0:
             looked = len(self._data)
-            left = self._left()
-            if left == 0:
-                raise TimeoutError
-            self._socket.settimeout(min(PATIENCE, left))
-            data = self._socket.recv(_CHUNK)
+            # Where no time is left, what came in time is taken: it may be this end that is late.
+            self._socket.settimeout(min(PATIENCE, self._left()))
+            try:
+                data = self._socket.recv(_CHUNK)
+            except BlockingIOError:
+                raise TimeoutError from None
             if not data:
                 raise ConnectionAbortedError("it closed the connection")
             if len(self._data) > MAX_LINE:
@@ -255,10 +256,11 @@ def _connect(client: socket.socket, path: str, patience: float) -> None:
     until = time.monotonic() + patience
     with runtime.Address(path) as address:
         while True:
+            last = time.monotonic() >= until
             try:
                 return client.connect(address)
             except BlockingIOError:  # as many as may wait already
-                if time.monotonic() >= until:
+                if last:
                     raise HostSilent(runtime.pid_in(f"{path}.lock")) from None
             time.sleep(_LOOK)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
 
+from tinyhost import paths
 from tinyhost.config import Config
 from tinyhost.errors import PluginSkipped
-from tinyhost.manager import Loaded, Manager, open_manager
+from tinyhost.known_guards import KnownGuards
+from tinyhost.manager import Loaded, Manager
+from tinyhost.manager_scope import open_manager
 from tinyhost.model import ClientCallbacks, PluginSpec
 from tinyhost_cli import output
 from tinyhost_cli.common import Interrupted
@@ -121,6 +124,19 @@ def failures(loaded: Sequence[Loaded]) -> Sequence[Loaded]:
         for result in loaded
         if result.error is not None and not isinstance(result.error, PluginSkipped)
     ]
+
+
+def unheard(host: Host, loaded: Sequence[Loaded], named: Collection[str]) -> str | None:
+    """Why a call must not go ahead without a plugin that --plugin names and that did not load.
+
+    None where all are there, or are known as guards: those count as failed, and the person is
+    asked. Of one that never loaded nobody knows whether it would have had an objection.
+    """
+    known = KnownGuards(paths.state_dir(host.environ))
+    for result in failures(loaded):
+        if result.spec.name in named and result.spec.name not in known:
+            return f"--plugin names a plugin that did not load: {result.error}"
+    return None
 
 
 async def until_signal(run: Callable[[], Awaitable[_T]]) -> _T:

@@ -149,7 +149,11 @@ def _report(error: BaseException, *, as_json: bool) -> int:
     if isinstance(error, click.ClickException):
         return _report_usage(error, as_json=as_json)
     if isinstance(error, OSError):
-        output.problem(str(error))
+        text = _os_text(error)
+        if as_json:
+            output.emit({"error": {"type": type(error).__name__, "message": text}})
+        else:
+            output.problem(text)
         return FAILED
     if isinstance(error, HostError | HostGone):
         return _report_host(error, as_json=as_json)
@@ -162,6 +166,18 @@ def _report(error: BaseException, *, as_json: bool) -> int:
     else:
         output.problem("\n".join([str(error), *getattr(error, "__notes__", ())]))
     return exit_code(error)
+
+
+def _os_text(error: OSError) -> str:
+    """The error in words; of a current folder that was deleted the system's name nothing."""
+    from tinyhost_cli.attached import GONE_FOLDER
+
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        if isinstance(error, FileNotFoundError) and error.errno and error.filename is None:
+            return GONE_FOLDER
+    return str(error)
 
 
 def _report_host(error: HostError | HostGone, *, as_json: bool) -> int:

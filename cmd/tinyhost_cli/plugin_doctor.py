@@ -13,7 +13,7 @@ from tinyhost_cli.setup import Setup
 if TYPE_CHECKING:
     from tinyhost.command import Outcome
     from tinyhost.config import Config
-    from tinyhost.process_plugin import Launch
+    from tinyhost.launch_plan import Launch
 
 _FLAG = "--check"
 
@@ -58,7 +58,7 @@ def _run(setup: Setup, config: Config, name: str, timeout: float) -> tuple[Outco
 
     from tinyhost import command
     from tinyhost.errors import InvalidCall
-    from tinyhost.manager import open_manager
+    from tinyhost.manager_scope import open_manager
     from tinyhost_cli.hosting import until_signal
 
     if name in config.servers:
@@ -91,6 +91,7 @@ def _show(name: str, done: Outcome, out: str, err: str, timeout: float) -> None:
     if done.timed_out:
         output.problem(f"{name} did not end within {timeout:g} s; it may know no {_FLAG}")
     elif not done.ok:
-        output.problem(f"{name} {done.status}")
+        # A check says what it found; a plugin without one complains that no host is there.
+        output.problem(f"{name} {done.status}" + ("" if out else f"; it may know no {_FLAG}"))
     elif not out and not err:
         output.problem(f"{name} said nothing; it may know no {_FLAG}")

@@ -43,8 +43,8 @@ def logs(name: str, follow: bool, lines: int, as_json: bool) -> int:
     check_name(name)
     path = str(paths.logs_dir() / f"plugin-{name}.log")
     if not os.path.exists(path) and not follow:  # noqa: PTH110
-        output.problem(f"there is no log of a plugin {name} ({path}); it has said nothing so far")
-        return 1
+        text = f"there is no log of a plugin {name} ({path}); it has said nothing so far"
+        raise FileNotFoundError(text)
     for line in _followed(path, lines) if follow else last_lines(path, lines):
         _print(name, line, as_json)
         if follow:

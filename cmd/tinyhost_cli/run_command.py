@@ -45,9 +45,10 @@ def run(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool)
 
 def _run_here(setup: Setup, command: tuple[str, ...], text: str | None, explain: bool) -> int:
     from tinyhost.errors import CallDenied
+    from tinyhost.host import COMMAND_TOOL
     from tinyhost.present import run_value
     from tinyhost_cli.explain import tell
-    from tinyhost_cli.hosting import report_failures, with_host
+    from tinyhost_cli.hosting import report_failures, unheard, with_host
     from tinyhost_cli.passthrough import CommandNotStarted, Passthrough
 
     config = read_config(setup)
@@ -56,10 +57,13 @@ def _run_here(setup: Setup, command: tuple[str, ...], text: str | None, explain:
     told: dict[str, Any] = {}
 
     async def guarded(host: Host, loaded: Sequence[Loaded]) -> int:
-        if not setup.as_json:
+        missing = unheard(host, loaded, setup.plugins)
+        if missing is None and not setup.as_json:
             report_failures(loaded)
         session = await host.session_start(setup.directory)
         try:
+            if missing is not None:
+                raise CallDenied(COMMAND_TOOL, missing)
             outcome = await host.run_command(text if text is not None else command, session, runner)
             told.update(run_value(session, outcome))
         except CallDenied as error:

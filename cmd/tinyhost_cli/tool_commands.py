@@ -106,8 +106,9 @@ def call(setup: Setup, tool_id: str, args: str, session: str) -> int:
 
 def _call_here(setup: Setup, tool_id: str, args_text: str, session: str) -> int:
     from tinyhost.codec import RawJson
+    from tinyhost.errors import CallDenied
     from tinyhost.present import outcome_value
-    from tinyhost_cli.hosting import with_host
+    from tinyhost_cli.hosting import report_failures, unheard, with_host
 
     arguments = RawJson(args_text)
     config = read_config(setup)
@@ -115,6 +116,10 @@ def _call_here(setup: Setup, tool_id: str, args_text: str, session: str) -> int:
 
     async def run(host: Host, loaded: Sequence[Loaded]) -> tuple[Outcome, float]:
         _check(tool_id, host.manager, loaded)
+        missing = unheard(host, loaded, setup.plugins)
+        if missing is not None:
+            raise CallDenied(tool_id, missing)
+        report_failures(loaded)
         opened = await host.session_start(setup.directory, session or None)
         began = time.perf_counter()
         try:
@@ -151,7 +156,6 @@ def _check(tool_id: str, manager: Manager, loaded: Sequence[Loaded]) -> None:
                 f"No plugin {parts[1]} is loaded; if it is installed, add --plugin {parts[1]}"
             )
         raise
-    report_failures(loaded)
 
 
 def _names(loaded: Sequence[Loaded]) -> Sequence[str]:

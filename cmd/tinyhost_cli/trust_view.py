@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinyhost import codec
 from tinyhost.config import load_config
-from tinyhost.config_forms import HOOKS
+from tinyhost.config_hooks import HOOKS
 from tinyhost.config_values import Place
 from tinyhost.jsonc import Node
 from tinyhost.layers import preview

@@ -200,7 +200,14 @@ class Plugin:
         """Make a function the handler of a hook, such as "permission.ask".
 
         custom=True declares a name of the host's own; a mistyped name is an error without it.
+        Raises DefinitionError, also for a name that was left out.
         """
+        if not isinstance(name, str):  # else `@plugin.hook` alone would declare nothing
+            given = getattr(name, "__name__", repr(name))
+            raise DefinitionError(
+                f"plugin {self.id}: which hook does {given} handle? Name it, as in"
+                ' @plugin.hook("permission.ask")'
+            )
 
         def add(fn: "F") -> "F":
             self.hooks.add(name, fn, custom=custom)

@@ -112,6 +112,13 @@ def test_the_user_is_told_at_the_start_which_plugins_are_missing(hook: Hook) -> 
     assert "plugin not found: gone" in done.errors
 
 
+def test_no_call_goes_ahead_without_a_plugin_that_was_named(hook: Hook) -> None:
+    done = hook("claude-code", CALL, "--plugin", "gone")
+    assert (done.code, done.output) == (2, None)
+    assert "--plugin names a plugin that did not load: plugin not found: gone" in done.errors
+    assert hook("codex", CALL, "--plugin", "gone").code == 2
+
+
 def test_arguments_that_are_no_object_stop_the_call(
     hook: Hook, add_plugin: Callable[[str, str], Path]
 ) -> None:

@@ -148,6 +148,18 @@ def test_every_guard_is_asked_before_a_tool_is_called(tinyhost: Cli) -> None:
     assert error["type"] == "CallDenied"
 
 
+def test_no_tool_is_called_without_a_plugin_that_was_named_for_it(tinyhost: Cli) -> None:
+    tinyhost.plugin("mine", tools={"say": content("mine")})
+    line = ("tool", "call", "plugin__mine__say", "--plugin", "mine", "--plugin", "nowhere")
+    done = tinyhost(*line)
+    assert (done.returncode, done.stdout) == (1, "")
+    why = "--plugin names a plugin that did not load: plugin not found: nowhere"
+    assert why in done.stderr
+    error = tinyhost.json(*line, code=1)["error"]
+    assert error["type"] == "CallDenied"
+    assert error["reason"].startswith(why)
+
+
 def test_a_tool_that_is_built_in_can_be_called(tinyhost: Cli) -> None:
     answer = tinyhost.json("tool", "call", "plugin__code-review__code_review", code=1)
     assert "not in a git repository" in answer["content"] or "git" in answer["content"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -53,6 +54,29 @@ def hosting(listener: socket.socket, answer: Answer) -> Iterator[str]:
 
 def result(request: dict[str, Any], value: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": request["id"], "result": value}
+
+
+def test_an_answer_that_is_there_counts_when_this_process_stood_still(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+
+    def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+        answered.set()
+        return [result(request, "denied")]
+
+    times = iter([0.0])
+
+    def stand_still() -> float:
+        if (now := next(times, 1e9)) > 0:
+            answered.wait(20)
+            select.select([own], [], [], 20)
+        return now
+
+    with hosting(listener, answer) as path, Client(path, timeout=5) as host:
+        own = host._socket
+        monkeypatch.setattr(client.time, "monotonic", stand_still)
+        assert host.call("call/judge", {}) == "denied"
 
 
 def test_a_call_may_take_longer_than_a_sign_of_life(

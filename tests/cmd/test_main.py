@@ -20,6 +20,8 @@ from tinyhost_cli import main
 
 Cli = Any  # of conftest.py
 ROOT = Path(__file__).parents[2]
+# They answer the hooks of other agents.
+OTHERS = {("hook", name) for name in ("claude-code", "codex", "gemini", "opencode")}
 HEAVY = ("trio", "cattrs", "attrs", "attr", "msgspec", "rich", "asyncio")
 
 
@@ -118,6 +120,37 @@ def test_every_command_and_option_is_in_the_documentation() -> None:
         for parameter in command.params:
             for name in parameter.opts if isinstance(parameter, click.Option) else ():
                 assert f"`{name}" in section + common, (path, name)
+
+
+def test_every_command_is_in_the_table_at_the_top_of_the_documentation() -> None:
+    table = (ROOT / "docs" / "cli.md").read_text().partition("\n## ")[0]
+    listed: set[tuple[str, ...]] = set()
+    for row in re.findall(r"^\| (`tinyhost .*?) \|", table, re.M):
+        first, *more = re.findall(r"`(?:tinyhost )?(.*?)`", row)
+        *group, _ = words = first.split()
+        listed |= {tuple(words), *((*group, other) for other in more)}
+    # Of those for other agents, the row names one.
+    assert {path for path, _ in commands()} - listed == OTHERS - {("hook", "claude-code")}
+
+
+def test_the_options_of_many_commands_are_those_of_the_commands_that_are_named() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for option in ("--json", "--config"):
+        [of] = re.findall(rf"^\| `{option}.*?` \| all but (.*?) \|", page, re.M)
+        words = [part.split() for part in re.findall(r"`(.*?)`", of)]
+        # A word that is no command is one of the group before it.
+        named = {tuple(part) for part in words} | {("trust", *part) for part in words}
+        without = {
+            path
+            for path, command in commands()
+            if not any(option in parameter.opts for parameter in command.params)
+        }
+        agents = OTHERS if option == "--json" else set()
+        for path in without - agents:
+            assert path in named or path[:1] in named, (option, path)
+        for path, _ in commands():
+            if path in named or path[:1] in named:
+                assert path in without, (option, path)
 
 
 def test_every_exit_code_is_in_the_documentation() -> None:
@@ -301,3 +334,23 @@ def test_without_an_output_the_command_works_still(tinyhost: Cli) -> None:
         timeout=60,
     )
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("words", [["plugin", "list"], ["config", "show"], ["plugin", "new", "x"]])
+def test_a_current_folder_that_was_deleted_is_an_error_in_json_too(
+    tinyhost: Cli, words: list[str]
+) -> None:
+    for more in ([], ["--json"]):
+        gone = tinyhost.project / "gone"
+        gone.mkdir()
+        program = f"import os; os.rmdir({str(gone)!r}); from tinyhost_cli.main import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words, *more],
+            cwd=gone,
+            env=tinyhost.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        text = json.loads(done.stdout)["error"]["message"] if more else done.stderr
+        assert (done.returncode, "the current folder is gone" in text) == (1, True), text

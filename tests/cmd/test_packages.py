@@ -178,16 +178,19 @@ def test_the_check_of_a_plugin_is_run_where_it_would_run(tinyhost: Cli, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("body", "seconds", "says", "code"),
     [
-        ("exit 0", "said nothing; it may know no --check"),
-        ("sleep 60", "did not end within 0.3 s; it may know no --check"),
+        ("exit 0", "60", "mute said nothing; it may know no --check", 0),
+        ("sleep 60", "0.3", "mute did not end within 0.3 s; it may know no --check", 1),
+        ("echo no host >&2; exit 4", "60", "mute exited with status 4; it may know no --check", 1),
+        ("echo no account; exit 4", "60", "mute exited with status 4\n", 1),
     ],
 )
-def test_a_plugin_without_a_check_is_told(tinyhost: Cli, body: str, says: str) -> None:
+def test_a_plugin_without_a_check_is_told(
+    tinyhost: Cli, body: str, seconds: str, says: str, code: int
+) -> None:
     program = tinyhost.plugins / "mute"
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(0o755)
-    done = tinyhost("plugin", "doctor", "mute", "--timeout", "0.3")
-    assert done.returncode == (0 if body == "exit 0" else 1)
-    assert says in done.stderr
+    done = tinyhost("plugin", "doctor", "mute", "--timeout", seconds)
+    assert (done.returncode, says in done.stderr) == (code, True), done.stderr

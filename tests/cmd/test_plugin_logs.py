@@ -121,3 +121,11 @@ def test_new_lines_are_printed_as_they_come(tinyhost: Cli) -> None:
         second = following.stdout.readline()
         following.terminate()
     assert [json.loads(line)["line"] for line in (first, second)] == ["one", f"two {os.getpid()}"]
+
+
+def test_a_log_that_there_is_not_is_an_error_in_json_too(tinyhost: Cli) -> None:
+    done = tinyhost("plugin", "logs", "mine")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no log of a plugin mine" in done.stderr
+    error = tinyhost.json("plugin", "logs", "mine", code=1)["error"]
+    assert error["message"].startswith("there is no log of a plugin mine")

@@ -116,9 +116,42 @@ def test_nothing_or_two_things_to_run_is_a_usage_error(tinyhost: Cli) -> None:
 
 
 def test_a_plugin_that_does_not_load_is_told_and_does_not_stop_the_command(tinyhost: Cli) -> None:
-    done = tinyhost("run", "--plugin", "nowhere", "--", "echo", "ran")
+    tinyhost.configure({"plugins": ["nowhere"]})
+    done = tinyhost("run", "--", "echo", "ran")
     assert (done.returncode, done.stdout) == (0, "ran\n")
     assert "plugin not found: nowhere" in done.stderr
+
+
+def test_nothing_is_run_without_a_plugin_that_was_named_for_it(tinyhost: Cli) -> None:
+    tinyhost.plugin("easy", hooks=EASY)
+    line = ("--plugin", "easy", "--plugin", "nowhere", "--", "touch", "made")
+    done = tinyhost("run", *line)
+    assert (done.returncode, done.stdout) == (126, "")
+    why = "--plugin names a plugin that did not load: plugin not found: nowhere"
+    assert done.stderr.startswith(f"tinyhost: denied: {why}")
+    done = tinyhost("run", "--json", *line)
+    value = json.loads(done.stderr)
+    assert (done.returncode, value["denied"], value["exitStatus"]) == (126, True, 126)
+    assert value["reason"].startswith(why)
+    assert not (tinyhost.project / "made").exists()
+    # What is built in is there without being loaded.
+    assert tinyhost.ok("run", "--plugin", "handoff", "--", "echo", "ran") == "ran\n"
+    # That outputs are withheld without it stops no command.
+    tinyhost.configure({"settings": {"*": {"onOutputFailure": "withhold"}}})
+    assert tinyhost("run", *line).returncode == 126
+    assert not (tinyhost.project / "made").exists()
+
+
+def test_a_known_guard_that_was_named_and_does_not_load_is_asked_about(tinyhost: Cli) -> None:
+    tinyhost.plugin("guard", hooks={"permission.ask": output(None)})
+    line = ("run", "--plugin", "guard", "--", "echo", "ran")
+    assert tinyhost.ok(*line) == "ran\n"
+    (tinyhost.plugins / "guard").unlink()
+    done = tinyhost(*line)
+    assert (done.returncode, done.stdout) == (126, "")
+    assert "guard guard failed: it could not be loaded" in done.stderr
+    tinyhost.configure({"settings": {"guard": {"onGuardFailure": "skip"}}})
+    assert tinyhost.ok(*line) == "ran\n"
 
 
 def test_without_a_configuration_the_command_takes_our_place(tinyhost: Cli) -> None:

@@ -169,6 +169,7 @@ def twice(hook):
         (lambda: Hooks(custom={" ": print}), "hook name"),
         (lambda: Hooks(custom={"mine": 3}), "hook mine is a int"),
         (lambda: Plugin("p").hook("permision.ask")(print), "no hook 'permision.ask': use one of"),
+        (lambda: Plugin("p").hook(greet), "plugin p: which hook does greet handle"),
         (lambda: twice("permission.ask"), "permission.ask has two handlers"),
         (lambda: twice("dispose"), "dispose has two handlers"),
         (lambda: Plugin("p").tool(lambda: None), "tool name '<lambda>'"),

@@ -120,7 +120,7 @@ async def call(case: Case) -> str:
 
 @contextlib.contextmanager
 def _another_checks() -> Iterator[None]:
-    """Whether the tool's answer is right is what another check is about."""
+    """Whether the tool is there, and its answer right, is what another check is about."""
     try:
         with reported():
             yield
@@ -132,7 +132,8 @@ async def progress(case: Case) -> str:
     """What it reports belongs to the call that is under way."""
     if not case.manifest.progress:
         raise Skipped("it does not offer progress")
-    tools = _named_tools(case)
+    with _another_checks():
+        tools = _named_tools(case)
     session = await case.start()
     for tool, args in tools:
         first = session.next_id()
@@ -160,7 +161,8 @@ async def cancel(case: Case) -> str:
     """A call can be cancelled, and the next request is answered."""
     if not case.manifest.cancel:
         raise Skipped("it does not offer cancel")
-    tool, args = _named_tools(case)[0]
+    with _another_checks():
+        tool, args = _named_tools(case)[0]
     await case.start()
     with trio.move_on_after(_BEFORE_CANCEL) as scope, _another_checks():
         await case.call_tool(tool, args)

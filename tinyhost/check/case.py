@@ -267,7 +267,7 @@ def reported() -> Iterator[None]:
     try:
         yield
     except CallTimeout as error:
-        raise Failed(f"no answer to {error.method} within {error.seconds:g} s") from error
+        raise Failed(f"no answer to {error.method} within {error.seconds:.3g} s") from error
     except PluginDied as error:
         raise Failed(error.status) from error
     except RemoteError as error:

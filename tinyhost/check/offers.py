@@ -32,10 +32,12 @@ async def handshake(case: Case) -> str:
 
 
 async def manifest(case: Case) -> str:
-    """The host takes the manifest."""
+    """The host takes the manifest, and finds something in it."""
     if case.known.broken:
         raise Failed(f"the host refuses it: {case.known.broken}")
     known = case.manifest
+    if case.target.dialect == "native" and not known.tools and not known.hooks:
+        raise Warned("it offers no tools and declares no hooks, so nothing is ever asked of it")
     return f"tools: {len(known.tools)}, hooks: {len(known.hooks)}"
 
 

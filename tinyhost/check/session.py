@@ -237,7 +237,7 @@ class Session:
         if self._output_ended.is_set():
             raise NoAnswer(await self._gone(f"it ended before it answered {what}"), died=True)
         said = f"; in its place came {self.strays[-1]}" if self.strays else ""
-        raise NoAnswer(f"no answer to {what} within {seconds:g} s{said}")
+        raise NoAnswer(f"no answer to {what} within {seconds:.3g} s{said}")
 
     async def _gone(self, text: str) -> str:
         if not await self.exited(_DRAIN):

@@ -17,7 +17,8 @@ HANDSHAKE = Check(
     id="handshake",
     title="It starts and answers the handshake in time",
     rule="The first request is answered within 10 s, with a result. Nothing else works without.",
-    fix="Run the program by hand, send it the line below, and look at what it prints.",
+    fix="Flush its output after each line: to a pipe, most languages write only when a buffer is"
+    " full. Else run the program by hand, send it the line below, and look at what it prints.",
     run=offers.handshake,
     anchor="initialize",
 )
@@ -26,7 +27,8 @@ MANIFEST = Check(
     title="The host understands what it offers",
     rule="Members of the manifest have the right types, and tool names make ids that models"
     " accept. A manifest that is not understood fails the load.",
-    fix="Correct the member that is named; leave out what there is nothing to say about.",
+    fix="Correct the member that is named; leave out what there is nothing to say about, and"
+    " declare every tool and hook that there is.",
     run=offers.manifest,
     anchor="initialize",
 )
@@ -209,7 +211,8 @@ CHECKS: Sequence[Check] = (
         id="call",
         title="The named tools answer",
         rule="The result has the form that the wire asks for.",
-        fix="Answer with content as a string, and isError as true or false.",
+        fix="Name a tool that it offers. Answer with content as a string, and isError as true or"
+        " false.",
         run=calls.call,
         anchor="toolcall",
     ),

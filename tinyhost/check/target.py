@@ -17,9 +17,9 @@ from ..dialects.native import Native
 from ..environment import child_environment, secret_values, working_directory
 from ..errors import InvalidCall, LoadError
 from ..integrity import Integrity
+from ..launch_plan import Launch
 from ..model import PluginSettings, PluginSpec, Resolved
 from ..names import name_problem
-from ..process_plugin import Launch
 from ..registry import BINARY_PREFIX
 from ..resolve import Resolver
 from .model import DIALECTS

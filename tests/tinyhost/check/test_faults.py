@@ -13,7 +13,7 @@ from tinyhost.check.model import Outcome
 from tinyhost.check.table import CHECKS
 from tinyhost.check.target import Target
 
-from .conftest import outcomes
+from .conftest import PEERS, QUICK, TIMEOUTS, outcomes, target
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "peers"))
 import nearly
@@ -84,6 +84,36 @@ async def test_a_fault_is_found_by_one_check(fault: str, faulty: Callable[..., T
     calls = {"wait": '{"n": 1}'} if "cancelled call" in fault else {"wait": '{"n": 0}'}
     check, outcome = FOUND_BY[fault]
     assert await outcomes(faulty(fault, calls)) == {check: outcome}
+
+
+async def test_a_plugin_that_forgot_to_declare_what_it_has_is_warned_of(tmp_path: Path) -> None:
+    program = tmp_path / "nothing"
+    program.write_text(
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {str(PEERS)!r})\nimport nearly\n"
+        "class Nothing(nearly.Plugin):\n"
+        "    def manifest(self):\n"
+        "        return {'id': 'nothing', 'version': '1', 'protocol': self.protocol}\n"
+        "Nothing().main()\n"
+    )
+    program.chmod(0o755)
+    assert await outcomes(target(program, timeouts=TIMEOUTS)) == {"manifest": "warning"}
+
+
+async def test_an_answer_that_is_kept_in_a_buffer_leads_to_the_way_out(tmp_path: Path) -> None:
+    program = tmp_path / "buffered"
+    program.write_text(
+        f"#!{sys.executable} -IS\nimport sys\nfor line in sys.stdin:\n"
+        """    print('{"jsonrpc": "2.0", "id": 1, "result": {}}')\n"""
+    )
+    program.chmod(0o755)
+    report = await run_checks(target(program, timeouts=QUICK["never answers"]))
+    [failed] = [found for found in report.findings if found.outcome is Outcome.FAILED]
+    assert failed.check.id == "handshake"
+    assert failed.check.fix.startswith("Flush its output after each line")
+
+
+async def test_a_tool_that_is_not_offered_is_told_once(faulty: Callable[..., Target]) -> None:
+    assert await outcomes(faulty("", {"wiat": "{}"})) == {"call": "failed"}
 
 
 async def test_a_plugin_without_faults_passes_every_check(

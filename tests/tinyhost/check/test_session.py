@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from tinyhost.check import session as session_module
+from tinyhost.check.case import reported
+from tinyhost.check.model import Failed
 from tinyhost.check.session import NoAnswer, Session
 from tinyhost.command import SHELL
+from tinyhost.errors import CallTimeout
 from tinyhost.process import spawn
 from tinyhost_sdk import wire
 
@@ -34,3 +37,8 @@ async def test_what_nobody_had_the_time_to_read_is_read_in_the_end(
             await session.write(b"more", seconds=20)
     finally:
         session.close()
+
+
+def test_a_deadline_is_told_as_a_person_would_say_it() -> None:
+    with pytest.raises(Failed, match=r"^no answer to initialize within 10 s$"), reported():
+        raise CallTimeout("it", "initialize", 9.99752, sent=True)
