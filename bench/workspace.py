@@ -14,7 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from tinyhost.environment import child_environment
-from tinyhost.manager import Manager, open_manager
+from tinyhost.manager import Manager
+from tinyhost.manager_scope import open_manager
 from tinyhost.model import PluginSettings, PluginSpec
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .host import Verdict as Verdict
     from .layers import load_layers as load_layers
     from .manager import Manager as Manager
-    from .manager import open_manager as open_manager
+    from .manager_scope import open_manager as open_manager
     from .model import CallContext as CallContext
     from .model import ClientCallbacks as ClientCallbacks
     from .model import Confinement as Confinement
@@ -97,7 +97,8 @@ _HOME = {
     ),
     "host": ("Command", "Host", "Outcome", "Session", "Verdict"),
     "layers": ("load_layers",),
-    "manager": ("Manager", "open_manager"),
+    "manager": ("Manager",),
+    "manager_scope": ("open_manager",),
     "model": (
         "CallContext",
         "ClientCallbacks",

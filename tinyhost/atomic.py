@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+_LOOK = 0.002  # seconds between two tries of a lock
 
 
 def replace(target: Path, data: bytes, status: os.stat_result | None = None) -> None:
@@ -40,11 +44,28 @@ def replace(target: Path, data: bytes, status: os.stat_result | None = None) -> 
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other tinyhost processes from changing files in the same folder meanwhile."""
+def locked(folder: Path, patience: float = 30.0) -> Iterator[None]:
+    """Keep other tinyhost processes from changing files in the same folder meanwhile.
+
+    patience: seconds to wait for another's change. Raises OSError.
+    """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        _lock_within(handle, patience)
         yield
     finally:
         os.close(handle)
+
+
+def _lock_within(handle: int, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        # Looked at before the try: if this process stood still, the lock may be free by now.
+        last = time.monotonic() >= deadline
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if last:
+                reason = "another process is changing files beside it, and does not end"
+                raise BlockingIOError(errno.EWOULDBLOCK, reason) from None
+        time.sleep(_LOOK)

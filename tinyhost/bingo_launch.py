@@ -14,9 +14,9 @@ from .bingo.messages import HostFolders
 from .dialects.bingo import Bingo, Home
 from .errors import LoadError
 from .json_schema import BadSchema, compile_schema
+from .launch_plan import Launch
 from .model import PluginSpec, Resolved
 from .ownership import file_problem
-from .process_plugin import Launch
 from .redaction import secrets_in
 
 

@@ -23,19 +23,18 @@ from tinyhost.config_bounds import (
     PATHS,
     PROCESSES,
 )
+from tinyhost.config_hooks import HOOKS, ShellHook
 from tinyhost.config_launch import WORDS
 from tinyhost.config_object import read_object, setting
 from tinyhost.config_servers import MCP_SERVERS, McpEntry
 from tinyhost.config_values import (
     ANY,
     CATEGORIES_SCHEMA,
-    COMMAND,
     COMPAT,
     DURATION,
     ENTRIES,
     ENV,
     LINE_BYTES,
-    MATCH,
     MODE,
     OUTPUT_POLICY,
     PASS_ENV,
@@ -46,26 +45,9 @@ from tinyhost.config_values import (
     PatternEntry,
     Place,
     PluginEntry,
-    nearest,
     read_categories,
 )
 from tinyhost.jsonc import Node
-from tinyhost_sdk.names import (
-    PERMISSION_ASK,
-    SESSION_END,
-    SESSION_START,
-    TOOL_EXECUTE_AFTER,
-    TOOL_EXECUTE_BEFORE,
-)
-
-# Where shell commands can run.
-SHELL_EVENTS = (
-    SESSION_START,
-    SESSION_END,
-    PERMISSION_ASK,
-    TOOL_EXECUTE_BEFORE,
-    TOOL_EXECUTE_AFTER,
-)
 
 _T = TypeVar("_T")
 
@@ -214,83 +196,6 @@ SETTINGS = Form(
         "additionalProperties": {"$ref": "#/$defs/plugin"},
     },
     _read_settings,
-)
-
-
-@attrs.frozen(kw_only=True)
-class ShellHookForm:
-    """One shell command that runs at a hook."""
-
-    command: str | None = setting(COMMAND, "Run by sh -c, in the session's directory.")
-    match: Mapping[str, str] | None = setting(
-        MATCH, "When to run it: values or globs for tool and session. Default: always."
-    )
-    timeout: float | None = setting(DURATION, "When it is stopped. Default 10s.")
-
-
-@attrs.frozen(kw_only=True)
-class ShellHook:
-    """A shell command that can run. where: its key, file and line, for messages.
-
-    match: patterns by lower-case key; a key that no event has makes it never match.
-    timeout: in seconds.
-    """
-
-    event: str
-    command: str
-    where: str
-    match: Mapping[str, str] = attrs.field(factory=dict)
-    timeout: float = 10.0
-
-
-def _read_hooks(node: Node, place: Place) -> dict[str, list[ShellHook]] | None:
-    if node.kind == "null":
-        return {}
-    if node.kind != "object":
-        place.error(node, 'must be an object such as {"tool.execute.before": [...]}')
-        return None
-    found: dict[str, list[ShellHook]] = {}
-    for member in {member.key.value: member for member in node.members}.values():
-        event, at = member.key.value, place.at(member.key.value)
-        if event not in SHELL_EVENTS:
-            close = nearest(event, SHELL_EVENTS) or "; there are: " + ", ".join(SHELL_EVENTS)
-            at.warning(member.key, f"shell commands cannot run at this hook{close}")
-        elif member.value.kind == "array":
-            items = enumerate(member.value.items)
-            hooks = [_read_shell_hook(event, item, at.at(index)) for index, item in items]
-            found[event] = [hook for hook in hooks if hook is not None]
-        elif member.value.kind != "null":
-            at.error(member.value, 'must be an array such as [{"command": "..."}]')
-    return found
-
-
-def _read_shell_hook(event: str, node: Node, place: Place) -> ShellHook | None:
-    form = read_object(ShellHookForm, node, place)
-    if form is None or form.command is None:
-        if form is not None and node.get("command") is None:
-            place.error(node, "needs a command")
-        return None
-    match = form.match or {}
-    if "tool" in match and event in (SESSION_START, SESSION_END):
-        place.warning(node, "never runs: a session event has no tool to match")
-    given = {} if form.timeout is None else {"timeout": form.timeout}
-    where = f"{place.key} ({place.file}:{node.line})"
-    return ShellHook(event=event, command=form.command, where=where, match=match, **given)
-
-
-HOOKS = Form(
-    {
-        "type": ["object", "null"],
-        "properties": {
-            event: {
-                "type": ["array", "null"],
-                "items": {"$ref": "#/$defs/shellHook", "required": ["command"]},
-            }
-            for event in SHELL_EVENTS
-        },
-        "additionalProperties": False,
-    },
-    _read_hooks,
 )
 
 

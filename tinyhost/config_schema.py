@@ -18,9 +18,9 @@ from tinyhost.config_forms import (
     PluginForm,
     ProjectForm,
     SandboxForm,
-    ShellHookForm,
     TimeoutsForm,
 )
+from tinyhost.config_hooks import ShellHookForm
 from tinyhost.config_object import fields_by_key
 from tinyhost.config_servers import McpServerForm
 from tinyhost.config_values import NAME_SCHEMA

@@ -9,8 +9,8 @@ import attrs
 
 from . import paths
 from .launch import wrap
+from .launch_plan import Launch
 from .model import Confinement, Limits, Resolved
-from .process_plugin import Launch
 
 _NICE = ("/usr/bin/nice", "/bin/nice")
 

@@ -93,7 +93,7 @@ class Connection:
                 await self.process.wait()
                 # What it started must not outlive it, nor hold its pipes.
                 self.process.signal_group(signal.SIGKILL)
-                self.peer.drain()
+                await self.peer.drain()
                 with trio.move_on_after(_STDERR_GRACE):
                     await self._stderr_ended.wait()
                 await self._clean_up()

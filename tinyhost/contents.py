@@ -101,8 +101,13 @@ def _walk(folder: str) -> Iterator[str]:
     """Names of all that is no folder, sorted; a folder that holds itself is entered once."""
     names: list[str] = []
     todo: list[tuple[str, tuple[str, ...]]] = [("", ())]
+    entered = 0
     while todo:
         inner, above = todo.pop()
+        entered += 1
+        if entered > MAX_FILES:
+            # A handful of folders that link to each other can be entered on endless ways.
+            raise Unreadable(folder, f"holds more than {MAX_FILES} folders, or ways through links")
         place = f"{folder}/{inner}".rstrip("/")
         real = os.path.realpath(place)
         if real in above:

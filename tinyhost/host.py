@@ -19,38 +19,26 @@ import attrs
 import trio
 
 from . import codec, ids, paths, spill
-from .asking import Asker, Consent, Headless, save_project_rule
+from .asking import Asker, Headless
 from .attendance import Attendance
 from .builtins.base import BuiltinPlugin
 from .captured import COMMAND_TOOL, run_captured
 from .config import Config
 from .config_values import Problem
-from .dispatch import AfterResult, BeforeResult, Dispatcher
+from .deciding import Decider
+from .dispatch import AfterResult, Dispatcher
 from .errors import CallDenied, InvalidCall
-from .hooks import (
-    PermissionAsk,
-    SessionEnd,
-    ShellEnv,
-    ToolExecuteAfter,
-    ToolExecuteBefore,
-)
+from .hooks import ShellEnv, ToolExecuteAfter
 from .known_guards import KnownGuards
 from .manager import Loaded, Manager
 from .missed import Missed
 from .model import CallContext, PluginSettings, PluginSpec, ToolResult, ToolSpec
 from .outcomes import Caller, Command, Outcome, Session, Verdict
-from .permissions import (
-    Action,
-    Decision,
-    Origin,
-    Policy,
-    ToolUse,
-    decide_call,
-    failed_guards,
-)
-from .plugin import Plugin
+from .permissions import Action, Decision, Origin, Policy, ToolUse
+from .plugin import Plugin, StartedPlugin
 from .recorder import RecordedAsker, Recorder
 from .redaction import looks_secret, secrets_in
+from .sessions import Sessions
 from .zuno.discovery import Found
 
 __all__ = [
@@ -89,28 +77,26 @@ class Host:
         self.environ = environ
         self.origin = origin
         self.dispatcher = Dispatcher(manager.with_hook)
-        self.policy, _ = Policy.from_config(config)
         self._recorder = recorder
         # Told of everything that happens; see Recorder.
         self.record_listeners = recorder.listeners
         self.cleaner = recorder.cleaner
         self.missing_records = recorder.missing
         recorded = RecordedAsker(asker or Headless(config.file), recorder)
-        self._consent = Consent(recorded, self._save_rule)
         self._caller = Caller(origin, asker and recorded, environ)
-        self._sessions: dict[str, Session] = {}
-        self._attendance = Attendance(manager.with_hook, recorder.hook)
         known = KnownGuards(paths.state_dir(environ))
         self._missed = Missed(known, self._settings_for)
-        manager.observers.append(self._observed)
+        self._decider = Decider(
+            config, self.dispatcher, self._missed, recorder, caller=self._caller, asker=recorded
+        )
+        self._attendance = Attendance(manager.with_hook, recorder.hook)
+        self._sessions = Sessions(
+            manager, self.dispatcher, self._attendance, recorder, self._decider.grants
+        )
+        manager.observers.append(self._sessions.observed)
 
     def _settings_for(self, name: str) -> PluginSettings:
         return self.config.settings_for(name)  # of the configuration as it is by then
-
-    def _observed(self, event: str, plugin: Plugin, text: str) -> None:
-        self._attendance.observed(event, plugin)
-        for session_id in self._sessions:
-            self._recorder.plugin(session_id, event, plugin, text)
 
     def caller(
         self,
@@ -129,6 +115,11 @@ class Host:
     def problems(self) -> Sequence[Problem]:
         """What is wrong with the configuration."""
         return self.config.problems
+
+    @property
+    def policy(self) -> Policy:
+        """The rules that calls are decided by."""
+        return self._decider.policy
 
     # --- plugins
 
@@ -149,9 +140,8 @@ class Host:
         """
         results = await self.manager.load_all(specs, on_done=on_done)
         for result in results:
-            name = result.spec.name
-            self.cleaner.learn(secrets_in(result.spec.options or {}))
-            self.cleaner.learn(secrets_in(self.config.settings_for(name).env))
+            if isinstance(result.plugin, StartedPlugin):
+                self.cleaner.know(result.plugin.secrets)
             self._missed.note(result)
         return results
 
@@ -159,7 +149,7 @@ class Host:
         """Go by another configuration from now on. What is loaded stays as it is."""
         self.config = config
         self.manager.reconfigure(config)
-        self.policy, _ = Policy.from_config(config)
+        self._decider.reconfigure(config)
 
     def expect(self, name: str) -> None:
         """A plugin is away for a moment: meanwhile it counts as failed, where that matters."""
@@ -192,36 +182,16 @@ class Host:
         """
         where = os.path.abspath(directory or self.directory)  # noqa: ASYNC240, PTH100
         session = Session(session_id or ids.new_id("ses"), where, caller=caller)
-        self._sessions[session.id] = session
-        self._recorder.session_start(session.id, where, self.manager.plugins)
-        try:
-            contexts = await self._attendance.begin(session.id, where)
-        except BaseException:
-            self._forget(session)
-            raise
-        session = attrs.evolve(session, contexts=tuple(contexts))
-        self._sessions[session.id] = session
-        return session
+        return await self._sessions.start(session)
 
     async def session_end(self, session: Session) -> None:
         """End a session: plugins are told, and what was granted for it is forgotten."""
-        try:
-            await self._attendance.greet(session.id)
-            result = await self.dispatcher.session_end(SessionEnd(session_id=session.id))
-            self._recorder.hook(session.id, result)
-        finally:
-            self._forget(session)
-
-    def _forget(self, session: Session) -> None:
-        self._recorder.session_end(session.id)
-        self._sessions.pop(session.id, None)
-        self._attendance.end(session.id)
-        self._consent.grants.forget(session.id)
+        await self._sessions.end(session)
 
     @property
     def sessions(self) -> Sequence[Session]:
         """The sessions that have begun and not ended."""
-        return list(self._sessions.values())
+        return list(self._sessions)
 
     def directory_of(self, session_id: str) -> str:
         """Where a session works."""
@@ -256,17 +226,17 @@ class Host:
             side_effects=side_effects,
             directory=session.directory,
         )
-        decision = await self._decide(use, session)
+        decision = await self._decider.decide(use, session)
         if decision.action is Action.DENY:
             return _verdict(decision, text)
-        before = await self._before(use, session)
+        before = await self._decider.before(use, session)
         if before.blocked_by:
             reason = f"plugin {before.blocked_by} stopped it: {before.reason}"
             return Verdict(action=Action.DENY, args_text=text, reason=reason, decision=decision)
         if before.rewritten and before.tool_args != text:
             use = attrs.evolve(use, args=_parsed(before.tool_args), args_text=before.tool_args)
             # What a plugin made of the call is a call that nobody has judged yet.
-            decision = await self._decide(use, session)
+            decision = await self._decider.decide(use, session)
         return attrs.evolve(
             _verdict(decision, use.args_text),
             rewritten=use.args_text != text,
@@ -280,6 +250,7 @@ class Host:
         await self._attendance.greet(session.id)
         if self.manager.with_hook("tool.execute.after"):
             output = spill.fit(output, paths.state_dir(self.environ), tool)
+        missed = self._missed.now()
         result = await self.dispatcher.tool_execute_after(
             ToolExecuteAfter(
                 session_id=session.id,
@@ -289,7 +260,7 @@ class Host:
                 is_error=is_error,
             )
         )
-        result = self._missed.withhold(result)
+        result = self._missed.withhold(result, missed)
         self._recorder.hook(session.id, result, tool=tool)
         late = self._attendance.take_contexts(session.id)
         return attrs.evolve(result, contexts=[*late, *result.contexts]) if late else result
@@ -408,45 +379,6 @@ class Host:
             details=result.details if after.text == result.content else {},
         )
 
-    async def _decide(self, use: ToolUse, session: Session) -> Decision:
-        asked = await self.dispatcher.permission_ask(
-            PermissionAsk(
-                session_id=session.id,
-                tool_name=use.tool_id,
-                tool_args=use.args_text,
-                permission=self.policy.honoured_category(use.plugin, use.permission),
-            )
-        )
-        self._recorder.hook(session.id, asked, tool=use.tool_id)
-        caller = session.caller or self._caller
-        decision = decide_call(
-            self.policy.decide(use),
-            asked,
-            [*self._missed.guards(), *failed_guards(asked, self.config.settings_for)],
-            origin=caller.origin,
-            mode=self.policy.mode,
-            side_effects=use.side_effects,
-        )
-        # A client has a user of its own to ask, unless it lent us the means to ask them.
-        if decision.action is Action.ASK and (caller.origin is not Origin.CLIENT or caller.asker):
-            decision = await self._consent.settle(decision, use, session.id, caller.asker)
-        self._recorder.decision(session.id, use, decision, asked)
-        return decision
-
-    async def _before(self, use: ToolUse, session: Session) -> BeforeResult:
-        result = await self.dispatcher.tool_execute_before(
-            ToolExecuteBefore(session_id=session.id, tool_name=use.tool_id, tool_args=use.args_text)
-        )
-        if result.rewritten and not _is_json(result.tool_args):
-            reason = "it rewrote the arguments into text that is not JSON"
-            result = attrs.evolve(result, blocked_by=_rewriter(result), reason=reason)
-        self._recorder.hook(session.id, result, tool=use.tool_id)
-        return result
-
-    async def _save_rule(self, directory: str, rule: str) -> None:
-        await save_project_rule(self.config.file, directory, rule)
-        self.policy = self.policy.with_project_rule(directory, rule)
-
 
 def _verdict(decision: Decision, args_text: str) -> Verdict:
     return Verdict(
@@ -460,20 +392,6 @@ def _verdict(decision: Decision, args_text: str) -> Verdict:
 
 def _parsed(text: str) -> Any:
     return codec.loads(text.encode("utf-8", "surrogatepass"))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        codec.RawJson(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _rewriter(result: BeforeResult) -> str:
-    """The last plugin that rewrote the arguments."""
-    names = [a.plugin for a in result.answers if a.output and a.output.tool_args is not None]
-    return names[-1]
 
 
 def _command_text(args_text: str) -> str:

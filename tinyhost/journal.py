@@ -160,11 +160,13 @@ class Journal:
             self._lock_fd = os.open(_LOCK, _FLAGS, 0o600, dir_fd=self._folder_fd)
         deadline = time.monotonic() + self._patience
         while True:
+            # Looked at before the try: if this process stood still, the lock may be free by now.
+            last = time.monotonic() >= deadline
             try:
                 fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if time.monotonic() >= deadline:
+                if last:
                     # One that hangs costs its time once, and not at every record.
                     self._patience = 0.0
                     raise JournalError("another process keeps it locked") from None

@@ -9,8 +9,8 @@ import attrs
 
 from . import remote
 from .errors import LoadError
+from .launch_plan import Launch
 from .model import PluginSettings, PluginSpec, Resolved
-from .process_plugin import Launch
 
 # For each dialect but the native one: the function that turns the native way of starting a
 # program into its own. It may raise LoadError, stage "resolve", and ConfigError.

@@ -6,14 +6,14 @@ taken nothing out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
 from tinyhost_sdk import names
 
 from .dispatch import AfterResult
-from .errors import LoadError, TinyhostError, cut
+from .errors import LoadError, PluginAlreadyLoaded, PluginSkipped, TinyhostError, cut
 from .known_guards import KnownGuards
 from .manager import Loaded
 from .model import PluginSettings
@@ -36,6 +36,8 @@ class Missed:
     def note(self, result: Loaded) -> None:
         """A plugin was loaded, or was not."""
         name = result.spec.name
+        if isinstance(result.error, PluginAlreadyLoaded | PluginSkipped):
+            return  # it is there, or somebody else is loading it and will say what came of it
         self._errors.pop(name, None)
         if result.plugin is not None:
             self._known.remember(name, result.plugin.handles(names.PERMISSION_ASK))
@@ -59,15 +61,20 @@ class Missed:
                 reason = f"it could not be loaded: {cut(str(error), _TEXT)}"
                 yield FailedGuard(name, policy, reason)
 
-    def withhold(self, result: AfterResult) -> AfterResult:
+    def now(self) -> Mapping[str, TinyhostError]:
+        """Those that are missed at this moment, each with what became of it."""
+        return dict(self._errors)
+
+    def withhold(self, result: AfterResult, missed: Mapping[str, TinyhostError]) -> AfterResult:
         """What tool.execute.after came to, with a text in place of the output where one has to be.
 
-        So it is when a plugin failed to look at it, or is missed, whose onOutputFailure says so.
+        So it is when a plugin failed to look at it, or was missed, whose onOutputFailure says so.
+        missed: as it was when the others began to look.
         """
         failed = {answer.plugin: answer.error for answer in result.failures}
         reasons = [
             f"plugin {name} was to look through it and failed: {cut(str(error), _TEXT)}"
-            for name, error in {**self._errors, **failed}.items()
+            for name, error in {**missed, **failed}.items()
             if self._settings_for(name).on_output_failure == _WITHHOLD
         ]
         if not reasons:

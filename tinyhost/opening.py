@@ -17,7 +17,8 @@ from .host import Host
 from .journal import Journal
 from .journal_retention import KEEP_DAYS, KEEP_SESSIONS
 from .layers import load_layers, notices
-from .manager import Manager, open_manager
+from .manager import Manager
+from .manager_scope import open_manager
 from .model import ClientCallbacks
 from .permissions import Origin
 from .recorder import Recorder

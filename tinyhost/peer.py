@@ -31,13 +31,13 @@ from .call import Call
 from .dialects.base import Conduct
 from .errors import CallTimeout, FrameTooLarge, PluginError, ProtocolError, RemoteError
 from .outbox import Outbox
+from .process import PIPE_MOST
 
 # Short lines of junk cost the most for their length, a few milliseconds for a chunk of this
 # size. So much, or so many seconds, are read in a row; then others get a turn.
 _CHUNK = 16 * 1024
 _READS_IN_A_ROW = 64
 _TURN = 0.005
-_LAST_TURN = 0.1
 # How long the reader leaves the pipe to the callers after an answer. Taking the pipe back
 # costs a caller more than all else, so it is done only when calls have stopped coming.
 _QUIET = 0.02
@@ -247,32 +247,41 @@ class Peer:
 
     # --- reading
 
-    def drain(self) -> None:
-        """Take what the pipe holds, without waiting; of a flood, only the beginning."""
-        self._read(_LAST_TURN)
+    async def drain(self) -> None:
+        """Take what the pipe holds, without waiting for more.
 
-    def _read(self, turn: float = _TURN) -> None:
+        As much as a pipe can hold, in turns, and not as much as there is time for: on a machine
+        that stands still for a moment a last answer would be lost.
+        """
+        for _ in range(PIPE_MOST // _CHUNK):
+            if not self._read():
+                return
+            await trio.lowlevel.checkpoint()
+
+    def _read(self) -> bool:
+        """Read for a turn; whether there may be more."""
         stop_at = 0.0
         for _ in range(_READS_IN_A_ROW):
             if self.output_ended or self._broken is not None:
-                return
+                return False
             try:
                 data = os.read(self._from, _CHUNK)
             except BlockingIOError:
-                return
+                return False
             except OSError:
                 data = b""
             if not data:
                 self._end_of_output()
-                return
+                return False
             for message in self._receiver.feed(data):
                 self._take(message)
             if len(data) < _CHUNK:
-                return
+                return False
             now = time.perf_counter()
-            stop_at = stop_at or now + turn
+            stop_at = stop_at or now + _TURN
             if now > stop_at:
-                return
+                break
+        return True
 
     def _end_of_output(self) -> None:
         self.output_ended = True
@@ -327,10 +336,8 @@ class Peer:
         if error is None:
             call.finish(reply.result)
         else:
-            call.finish(
-                None,
-                RemoteError(self.plugin, call.method, error.code, error.message, error.data),
-            )
+            told = RemoteError(self.plugin, call.method, error.code, error.message, error.data)
+            call.finish(None, told)
 
     def _take_junk(self, junk: wire.Junk) -> None:
         self._count_junk(junk)
@@ -342,10 +349,8 @@ class Peer:
             return
         if junk.oversize:
             limit = self._receiver.rules.max_line
-            call.finish(
-                None,
-                FrameTooLarge(self.plugin, call.method, junk.size, limit, outgoing=False),
-            )
+            told = FrameTooLarge(self.plugin, call.method, junk.size, limit, outgoing=False)
+            call.finish(None, told)
         else:
             call.finish(None, ProtocolError(self.plugin, call.method, junk.reason))
 
@@ -409,7 +414,12 @@ class Peer:
     async def run_sweeper(self) -> None:
         """End calls whose deadline has passed. Runs until cancelled."""
         while True:
-            self._sweep(trio.current_time())
+            now = trio.current_time()
+            if any(call.deadline <= now for call in self._pending.values()):
+                # The host may be the one that is late: what came in time is in the pipe then.
+                await self.drain()
+                self._wake_leader()
+            self._sweep(now)
             deadlines = [call.deadline for call in self._all_calls()]
             self._sweep_at = min(deadlines, default=math.inf)
             with trio.CancelScope(deadline=self._sweep_at):

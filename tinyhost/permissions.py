@@ -15,7 +15,7 @@ import attrs
 
 from tinyhost import paths
 from tinyhost.config import Config
-from tinyhost.config_values import PatternEntry, Problem
+from tinyhost.config_values import PatternEntry, Problem, nearest
 from tinyhost.dispatch import PermissionResult
 from tinyhost.errors import cut
 from tinyhost.hooks import PermissionOutput
@@ -23,9 +23,16 @@ from tinyhost.model import PluginSettings
 from tinyhost.patterns import Pattern, Subject, parse_pattern
 
 DEFAULT_CATEGORY = "plugin"
+SHELL_HOOKS = "shell-hooks"  # the plugin that runs the commands under `hooks`
 
 # Entries that can only allow: without them less goes ahead, not more.
 _HARMLESS = re.compile(r"permissions\.(allow|categories|projects\..*\.allow\[\d+\]$)", re.DOTALL)
+_STRICT = ("permissions", "hooks")
+# Mistakes with which a shell hook that could have stopped a call may be lost: all under `hooks`
+# but those at hooks that stop nothing.
+_LOST_HOOK = re.compile(
+    r"hooks(?!\.(?:session\.start|session\.end|tool\.execute\.after|shell\.env|dispose)(?![a-z]))\b"
+)
 
 
 class Action(enum.StrEnum):
@@ -118,8 +125,8 @@ class Policy:
     def from_config(cls, config: Config) -> tuple[Policy, Sequence[Problem]]:
         """The policy of a configuration, and what is wrong with its permissions.
 
-        Where a rule could not be read that might have denied or asked, every call is asked
-        about until the file is corrected: a mistake in it must not allow anything.
+        Where a rule or a shell hook could not be read that might have denied or asked, every
+        call is asked about until the file is corrected: a mistake in it must not allow anything.
         """
         form = config.permissions
         rules = [rule for action in Action for rule in _rules(action, getattr(form, action.value))]
@@ -128,6 +135,8 @@ class Policy:
             rules += _rules(Action.ALLOW, project.allow, where)
         problems = [p for p in config.problems if re.match(r"permissions\b", p.key)]
         rules += [_ask_always(p) for p in problems if not _harmless(p)]
+        rules += [_ask_always(p) for p in config.problems if _is_misspelt(p)]
+        rules += _lost_hooks(config)
         policy = cls(
             rules=tuple(rules),
             mode=Mode(form.mode or Mode.STANDARD),
@@ -178,9 +187,25 @@ def _harmless(problem: Problem) -> bool:
     return problem.harmless or _HARMLESS.match(problem.key) is not None
 
 
-def _ask_always(problem: Problem) -> Rule:
+def _is_misspelt(problem: Problem) -> bool:
+    """Whether a key at the top is none, and may be meant for one that holds rules or guards."""
+    key = problem.key
+    return key.isidentifier() and key not in _STRICT and bool(nearest(key, _STRICT))
+
+
+def _ask_always(problem: Problem, action: Action = Action.ASK) -> Rule:
     pattern = attrs.evolve(parse_pattern("*"), text="(unreadable)")
-    return Rule(Action.ASK, pattern, f"until it is corrected: {problem}")
+    return Rule(action, pattern, f"until it is corrected: {problem}")
+
+
+def _lost_hooks(config: Config) -> Iterator[Rule]:
+    """A guard that is written wrongly is one that failed: its policy says what that means."""
+    policy = config.settings_for(SHELL_HOOKS).on_guard_failure
+    if policy != "skip":
+        action = Action.DENY if policy == "deny" else Action.ASK
+        for problem in config.problems:
+            if _LOST_HOOK.match(problem.key) and not problem.harmless:
+                yield _ask_always(problem, action)
 
 
 @attrs.frozen

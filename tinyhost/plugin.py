@@ -76,7 +76,12 @@ class Plugin(abc.ABC):
 
 
 class StartedPlugin(Plugin):
-    """A plugin outside of this process, which is started and can be started again."""
+    """A plugin outside of this process, which is started and can be started again.
+
+    secrets: what it was given, and the host's own, as values to be masked in what is told of it.
+    """
+
+    secrets: Sequence[str] = ()
 
     @abc.abstractmethod
     async def start(self) -> None:

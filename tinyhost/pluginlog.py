@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from . import paths
-from .redaction import redact, redact_shapes
+from .redaction import redact, redact_shapes, redact_start
 
 _MAX_FILE = 1024 * 1024  # bytes, then the file is renamed to .1
 _MAX_LINE = 16 * 1024  # bytes kept of one line
@@ -32,6 +32,7 @@ class PluginLog:
     def __init__(self, path: str | None, secrets: Sequence[str] = (), tail: int = _TAIL) -> None:
         self._path = path
         self._secrets = secrets
+        self._longest = max((len(secret.encode(errors="replace")) for secret in secrets), default=0)
         self._most = tail
         self._line = b""  # not finished; in a flood, the last of the flood
         self._cut = False  # inside a line that is too long
@@ -80,7 +81,7 @@ class PluginLog:
         self._line += piece
 
     def _take_line(self) -> bytes:
-        line = self._line + b" [line cut]" if self._cut else self._line
+        line = self._beginning(self._line) if self._cut else self._line
         self._line, self._cut = b"", False
         return line
 
@@ -88,7 +89,12 @@ class PluginLog:
         if len(line) <= _MAX_LINE:
             return line
         self.dropped += len(line) - _MAX_LINE
-        return line[:_MAX_LINE] + b" [line cut]"
+        return self._beginning(line[:_MAX_LINE])
+
+    def _beginning(self, line: bytes) -> bytes:
+        """Of a line that is too long, which may end within a secret."""
+        text = redact_start(line.decode(errors="replace"), self._secrets)
+        return text.encode(errors="replace") + b" [line cut]"
 
     def _keep(self, lines: Sequence[bytes]) -> None:
         text = self._clean(b"\n".join(lines)) + "\n"
@@ -108,7 +114,8 @@ class PluginLog:
     def _pass_over(self, data: bytes) -> None:
         """Drop all but the last, which may be what a message has to quote."""
         text = self._line + data
-        self._line = text[-_MAX_LINE:]
+        # What is kept may begin within a secret, the rest of which could not be recognised.
+        self._line = text[-_MAX_LINE:][self._longest :] if len(text) > _MAX_LINE else text
         self._flooded += len(text) - len(self._line)
         self.dropped += len(text) - len(self._line)
 

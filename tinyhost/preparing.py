@@ -13,10 +13,10 @@ from .dialects.native import Native
 from .environment import child_environment, secret_values, working_directory
 from .errors import PluginNotFound, PluginSkipped
 from .integrity import Integrity
+from .launch_plan import Launch
 from .mcp import servers as mcp
 from .model import ClientCallbacks, PluginSpec, Resolved
 from .names import BUILTIN_NAMES
-from .process_plugin import Launch
 from .resolve import Resolver
 
 

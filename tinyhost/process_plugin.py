@@ -14,11 +14,12 @@ from typing import Any
 import attrs
 import trio
 
+from tinyhost_sdk import names
+
 from . import codec
 from .connection import Connection
 from .dialects.base import Dialect
 from .errors import (
-    CallTimeout,
     InvalidCall,
     LoadError,
     PluginDied,
@@ -27,17 +28,15 @@ from .errors import (
     RemoteError,
 )
 from .guardian import Guardian
-from .launch import BARE, Wrapping
+from .handshake import shake_hands
+from .launch_plan import Launch
 from .link import PluginLink
 from .lives import Lives, Observe
 from .model import (
     CallContext,
-    ClientCallbacks,
-    Confinement,
     Counters,
     Manifest,
     PluginInfo,
-    PluginSettings,
     State,
     ToolResult,
     ToolSpec,
@@ -45,7 +44,10 @@ from .model import (
 from .plugin import Plugin, StartedPlugin, capability_names, find_tool
 from .pluginlog import PluginLog
 from .process import Process, spawn
-from .redaction import redact, redact_start, redact_value
+from .redaction import redact, redact_value
+
+# Hooks by which a plugin looks at calls.
+_LOOKS = (names.PERMISSION_ASK, names.TOOL_EXECUTE_BEFORE, names.TOOL_EXECUTE_AFTER)
 
 _log = logging.getLogger(__name__)
 
@@ -54,30 +56,6 @@ StartTask = Callable[[Callable[[], Awaitable[None]]], None]
 
 def _ignore(_kind: str, _plugin: Plugin, _text: str) -> None:
     pass
-
-
-@attrs.frozen(kw_only=True)
-class Launch:
-    """All that is needed to start one plugin's process, any number of times.
-
-    verify: awaited before each start; raises LoadError for files that are not as they should be.
-    wrapping: limits and sandbox, as words before the command; confinement says in what sandbox.
-    callbacks: what the host does for the plugin. environ: the host's own variables.
-    """
-
-    dialect: Callable[[], Dialect]
-    command: Sequence[str]
-    env: Mapping[str, str]
-    directory: str
-    options: Mapping[str, Any]
-    settings: PluginSettings
-    log_path: str | None = None
-    secrets: Sequence[str] = ()
-    verify: Callable[[], Awaitable[None]] | None = None
-    wrapping: Wrapping = BARE
-    confinement: Confinement | None = None
-    callbacks: ClientCallbacks = attrs.field(factory=ClientCallbacks)
-    environ: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
 
 class ProcessPlugin(StartedPlugin):
@@ -94,6 +72,7 @@ class ProcessPlugin(StartedPlugin):
     ) -> None:
         self.id = id
         self.name = name
+        self.secrets = launch.secrets
         self._launch = launch
         self._start_task = start_task
         self._guardian = guardian
@@ -187,9 +166,11 @@ class ProcessPlugin(StartedPlugin):
 
     # --- starting
 
-    async def start(self) -> None:
+    async def start(self, *, promised: Sequence[str] = ()) -> None:
         """Spawn and shake hands. Raises LoadError, and then nothing is left running.
 
+        promised: hooks that its last life declared. A guard that comes back and wants to be
+        asked nothing any more would be missed in silence.
         Raises PluginDied once the plugin is being stopped.
         """
         self._lives.refuse_when_over()
@@ -197,7 +178,9 @@ class ProcessPlugin(StartedPlugin):
         began = trio.current_time()
         connection, dialect, link = self._begin()
         try:
-            self._manifest = await self._shake_hands(connection, dialect, link)
+            manifest = await shake_hands(dialect, link, self._launch, self._lives)
+            self._refuse_to_forget(promised, manifest)
+            self._manifest = manifest
         except BaseException:
             with trio.CancelScope(shield=True):
                 await connection.kill()
@@ -206,6 +189,15 @@ class ProcessPlugin(StartedPlugin):
             self._starting = None
         self._handshake_s = trio.current_time() - began - self._spawn_s
         self._connection, self._dialect, self._link = connection, dialect, link
+
+    def _refuse_to_forget(self, promised: Sequence[str], manifest: Manifest) -> None:
+        forgotten = [hook for hook in promised if hook in _LOOKS and hook not in manifest.hooks]
+        if forgotten:
+            reason = (
+                f"it does not declare {', '.join(forgotten)} any more, as it did before it died;"
+                f" if that is as it should be: tinyhost plugin restart {self.name}"
+            )
+            raise LoadError(self.name, "handshake", reason, command=self._launch.command)
 
     @trio.lowlevel.enable_ki_protection
     def _begin(self) -> tuple[Connection, Dialect, PluginLink]:
@@ -265,34 +257,6 @@ class ProcessPlugin(StartedPlugin):
         self._guardian.watch(process.pid)
         return process
 
-    async def _shake_hands(
-        self, connection: Connection, dialect: Dialect, link: PluginLink
-    ) -> Manifest:
-        try:
-            manifest = await dialect.handshake(link)
-        except (PluginError, ValueError, TypeError) as error:
-            raise await self._failed_handshake(connection, error) from None
-        if connection.ended.is_set() or self._lives.over:
-            raise await self._failed_handshake(connection, connection.death())
-        link.handshake_done()
-        connection.peer.concurrency = manifest.concurrency
-        if manifest.max_line:
-            connection.peer.max_line_out = manifest.max_line
-        return manifest
-
-    async def _failed_handshake(self, connection: Connection, error: Exception) -> LoadError:
-        status = connection.process.status
-        with trio.CancelScope(shield=True):
-            await connection.kill()
-        return LoadError(
-            self.name,
-            "handshake",
-            _explain_handshake(error, connection, self._launch),
-            command=self._launch.command,
-            status=status,
-            stderr=connection.log.tail,
-        )
-
     @trio.lowlevel.enable_ki_protection
     async def _watch(self, connection: Connection) -> None:
         try:
@@ -320,7 +284,7 @@ class ProcessPlugin(StartedPlugin):
                 return self._link
             self._lives.refuse_too_soon(restarts=self._conduct.restarts)
             try:
-                await self.start()
+                await self.start(promised=self._manifest.hooks)
             except LoadError as error:
                 reason = f"could not be started again: {error}"
                 self._lives.ended(PluginDied(self.name, reason))
@@ -426,21 +390,3 @@ class ProcessPlugin(StartedPlugin):
                 except (PluginError, ValueError) as error:
                     _log.debug("plugin %s did not take its leave: %s", self.name, error)
             await connection.stop(grace)
-
-
-def _explain_handshake(error: Exception, connection: Connection, launch: Launch) -> str:
-    """Why it failed, in words; of the plugin's own, without the secrets it was given."""
-    if isinstance(error, PluginDied):
-        what = connection.broken if connection.given_up else "ended"
-        return f"it {what} before it answered initialize"
-    if isinstance(error, CallTimeout):
-        text = f"no answer to initialize within {launch.settings.timeouts.handshake:g} s"
-        junk = connection.peer.last_junk
-        if junk is not None:
-            head = redact_start(junk.head.decode(errors="replace"), launch.secrets)[:80]
-            text += f"; standard output is for the protocol alone, but it wrote {head!r}"
-        return text
-    if isinstance(error, RemoteError):
-        said = redact(error.remote_message, launch.secrets)
-        return f"it refused to initialize: error {error.code}: {said}"
-    return redact(str(error), launch.secrets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -158,9 +159,14 @@ def _collect(value: Any, secret: bool, found: set[str]) -> None:
 
 
 def _collect_text(text: str, secret: bool, found: set[str]) -> None:
+    words: set[str] = set()
     if secret:
         # Logs are masked line by line, so the lines of a longer secret count each.
-        found.add(text.strip())
-        found.update(line.strip() for line in text.splitlines())
+        words.add(text.strip())
+        words.update(line.strip() for line in text.splitlines())
     for password in _URL_PASSWORD.findall(text):
-        found.update((password, unquote(password)))
+        words.update((password, unquote(password)))
+    found |= words
+    # What is told of is JSON text more often than not, which writes some characters in two ways.
+    found.update(json.dumps(word)[1:-1] for word in words)
+    found.update(json.dumps(word, ensure_ascii=False)[1:-1] for word in words)

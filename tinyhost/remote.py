@@ -17,10 +17,10 @@ from . import launch as launches
 from .config_launch import UNREADABLE
 from .environment import child_environment, expand
 from .errors import LoadError, PluginSkipped
+from .launch_plan import Launch
 from .model import Limits, PluginSettings, PluginSpec, Resolved
 from .names import BUILTIN_NAMES, check_name
 from .ownership import program_problem
-from .process_plugin import Launch
 from .redaction import secrets_in
 from .registry import BINARY_PREFIX
 from .resolve import path_folders

@@ -178,14 +178,19 @@ def find_bubblewrap(environ: Mapping[str, str]) -> tuple[str, str]:
     program = os.path.abspath(program)  # noqa: PTH100
     if problem := program_problem(program):
         return "", f"{program} {problem}"
-    if problem := _try_bubblewrap(program):
-        return "", problem
-    return program, ""
+    try:
+        problem = _try_bubblewrap(program)
+    except subprocess.TimeoutExpired as error:
+        problem = f"{program} does not work: {error}"
+    return ("", problem) if problem else (program, "")
 
 
 @functools.cache
 def _try_bubblewrap(program: str) -> str:
-    """Why a bwrap cannot make a sandbox on this machine, or "". Takes some milliseconds."""
+    """Why a bwrap cannot make a sandbox on this machine, or "". Takes some milliseconds.
+
+    Raises TimeoutExpired, which is not remembered: the machine may have stood still.
+    """
     everything = Confinement(engine="bubblewrap", program=program, system=("/",))
     command = [*bubblewrap(everything, "/"), "/bin/sh", "-c", "exit 42"]
     try:
@@ -197,7 +202,7 @@ def _try_bubblewrap(program: str) -> str:
             timeout=_PROBE_TIMEOUT,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         return f"{program} does not work: {error}"
     if done.returncode == 42:
         return ""

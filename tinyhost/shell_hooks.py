@@ -22,7 +22,7 @@ from .builtins.base import BuiltinPlugin
 from .codec import dumps, loads
 from .command import DRAIN, GRACE, SHELL, Outcome, run
 from .config import Config
-from .config_forms import HOOKS, ShellHook
+from .config_hooks import HOOKS, ShellHook
 from .config_values import Place, Problem
 from .environment import child_environment, redact, secret_values
 from .errors import LoadError, PluginError
@@ -34,6 +34,7 @@ _REASON_MAX = 2000  # characters of standard error shown as a reason
 # Linux refuses to start a program with one string of its environment (NAME=value and the
 # zero byte behind it) longer than this.
 _VARIABLE_MAX = 128 * 1024
+_BOM = b"\xef\xbb\xbf"  # which some shells put before what they write
 _OVERHEAD = GRACE + DRAIN + 0.5  # seconds that a hook may take beyond its own timeout
 
 _log = logging.getLogger(__name__)
@@ -263,12 +264,19 @@ class ShellHooks(BuiltinPlugin):
 
     def _read(self, hook: ShellHook, outcome: Outcome) -> Any:
         """The command's answer, or None. Raises ValueError for one of the wrong form."""
-        text = outcome.stdout.strip()
-        if outcome.stdout_cut and text.startswith(b"{"):
+        text = outcome.stdout.removeprefix(_BOM).strip()
+        # A guard's answer may also stand behind other text: it must not be lost there.
+        answers = text.startswith(b"{") or (
+            hook.event == names.PERMISSION_ASK and (outcome.stdout_cut or b"\n{" in text)
+        )
+        if outcome.stdout_cut and answers:
             raise ValueError(f"it is longer than {len(outcome.stdout)} bytes")
         try:
             value = loads(text)
-        except ValueError:
+        except ValueError as error:
+            if answers:
+                # A denial whose reason quotes a quotation mark looks like this, too.
+                raise ValueError(f"it is not one JSON object: {error}") from None
             value = None
         if isinstance(value, dict):
             return _checked(hook.event, value)
@@ -345,7 +353,9 @@ def _line(data: Mapping[str, Any]) -> bytes:
 def _checked(event: str, value: Mapping[str, Any]) -> Any:
     """Read the answer's members by the hook's own type, as strictly as any plugin's."""
     if event == names.PERMISSION_ASK:
-        # Without the words there is no opinion.
+        if value and "allowed" not in value and "ask" not in value:
+            raise ValueError('it says neither "allowed" nor "ask"')
+        # Null is no opinion.
         has = value.get("allowed") is not None or value.get("ask") is not None
         return hooks.from_wire(hooks.PermissionOutput, value) if has else None
     said, kind = value.get("hookSpecificOutput"), hooks.spec_of(event).output

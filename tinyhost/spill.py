@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import time
@@ -45,8 +46,13 @@ def _save(text: str, folder: Path, tool: str) -> str:
 
 
 def _prune(folder: Path) -> None:
-    files = sorted(folder.glob("*.txt"), key=lambda file: file.stat().st_mtime)
+    dated = []
+    for file in folder.glob("*.txt"):
+        # Another host may be about the same; that harms nothing that was kept.
+        with contextlib.suppress(OSError):
+            dated.append((file.lstat().st_mtime, file))
     oldest = time.time() - _KEEP_SECONDS
-    for index, file in enumerate(files):
-        if len(files) - index > _KEEP_FILES or file.stat().st_mtime < oldest:
-            file.unlink(missing_ok=True)
+    for index, (date, file) in enumerate(sorted(dated)):
+        if len(dated) - index > _KEEP_FILES or date < oldest:
+            with contextlib.suppress(OSError):
+                file.unlink()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tinyhost.config import Config, parse_config
-from tinyhost.manager import open_manager
+from tinyhost.manager_scope import open_manager
 
 PEER = Path(__file__).with_name("peer.py")
 _SHORT = '{"settings": {"*": {"timeouts": {"handshake": "20s", "tool": "1s", "stop": "500ms"}}}}'

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import fcntl
+import itertools
+import os
 import stat
 import threading
 from pathlib import Path
 
 import pytest
 
+from tinyhost import atomic, config_edit
 from tinyhost.config import disable_plugin, enable_plugin, load_config
 from tinyhost.errors import ConfigError, InvalidCall
 
@@ -151,3 +155,39 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "occupied").write_text("")
     with pytest.raises(ConfigError, match="cannot be changed"):
         enable_plugin(tmp_path / "occupied" / "config.json", "a")
+
+
+def test_a_process_that_hangs_with_the_lock_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(atomic.time, "sleep", lambda _: None)
+    times = itertools.count()
+    monkeypatch.setattr(atomic.time, "monotonic", lambda: next(times))
+    handle = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with pytest.raises(ConfigError, match="another process is changing files beside it"):
+            config_edit.allow_in_project(tmp_path / "config.json", "/project", "bash")
+    finally:
+        os.close(handle)
+    config_edit.allow_in_project(tmp_path / "config.json", "/project", "bash")
+
+
+def test_a_lock_that_came_free_while_this_process_stood_still_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    looks = itertools.count()
+
+    def stand_still() -> float:
+        if next(looks) < 2:
+            return 0.0
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        return 100.0
+
+    monkeypatch.setattr(atomic.time, "monotonic", stand_still)
+    try:
+        config_edit.allow_in_project(tmp_path / "config.json", "/project", "bash")
+    finally:
+        os.close(handle)

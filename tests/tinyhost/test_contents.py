@@ -91,6 +91,17 @@ def test_a_link_that_leads_nowhere_is_refused(folder: Path) -> None:
         read_folder(str(folder))
 
 
+def test_folders_that_link_to_each_other_do_not_take_for_ever(folder: Path) -> None:
+    names = [f"d{number}" for number in range(12)]
+    for name in names:
+        (folder / name).mkdir()
+        for other in names:
+            if other != name:
+                (folder / name / other).symlink_to(f"../{other}")
+    with pytest.raises(Unreadable, match="folders, or ways through links"):
+        read_folder(str(folder))
+
+
 def test_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "MAX_SIZE", 12)
     with pytest.raises(Unreadable, match=r"a\.sh is too big: at most 12 bytes"):

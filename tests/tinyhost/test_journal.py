@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tinyhost import journal as journal_module
 from tinyhost.journal import Journal
 from tinyhost.journal_read import (
     JournalError,
@@ -489,6 +490,29 @@ def test_a_lock_that_is_never_given_back_costs_its_time_once(tmp_path: Path) -> 
     assert numbers(tmp_path) == [1, 2]
 
 
+def test_a_lock_that_came_free_while_this_process_stood_still_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = new_journal(tmp_path)
+    journal.record("s1", "ask", {"n": 1})
+    with (tmp_path / "journal" / ".lock").open("rb") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        looks = 0
+
+        def stand_still() -> float:
+            nonlocal looks
+            looks += 1
+            if looks < 3:
+                return 0.0
+            fcntl.flock(holder, fcntl.LOCK_UN)
+            return 100.0
+
+        monkeypatch.setattr(journal_module.time, "monotonic", stand_still)
+        assert journal.record("s1", "ask", {"n": 2}), journal.last_error
+        monkeypatch.undo()
+    assert numbers(tmp_path) == [1, 2]
+
+
 FULL_DISK = """
 import resource, sys
 from tinyhost.journal import Journal
@@ -529,3 +553,12 @@ def test_a_damaged_line_does_not_stop_appending(tmp_path: Path) -> None:
     found = list(read_file(file_of(tmp_path), bad.append))
     assert [(record["n"], record["seq"]) for record in found] == [(1, 1), (2, 2)]
     assert [error.line for error in bad] == [3]
+
+
+def test_what_plugins_are_given_is_masked_however_many_callers_there_are() -> None:
+    cleaner = Cleaner(["of-the-host"])
+    cleaner.know(["of-a-plugin", ""])
+    for number in range(600):
+        cleaner.learn([f"of-caller-{number:03}"])
+    text = cleaner.text("of-the-host of-a-plugin of-caller-000 of-caller-599")
+    assert text == "[redacted] [redacted] of-caller-000 [redacted]"

@@ -86,3 +86,35 @@ async def test_a_plugin_that_is_not_there_has_looked_at_nothing(
         assert "withheld" in (await host.review("bash", "{}", SECRET, False, session)).text
         host.dismiss("filter")
         assert (await host.review("bash", "{}", SECRET, False, session)).text == "masked"
+
+
+async def test_what_is_there_already_is_not_missed_when_it_is_to_be_loaded_again(
+    add_plugin: AddPlugin, home: Path
+) -> None:
+    add_plugin("filter", WORKS)
+    add_plugin("guard", "handshake(hooks=['permission.ask'])\nserve(on_hook=lambda p: {})")
+    text = json.dumps({"settings": {"*": {"onOutputFailure": "withhold"}}})
+    async with open_host(parse_config(text, ""), origin=Origin.PERSON) as host:
+        first = await host.load_all(["filter", "guard", "guard"])
+        again = await host.load_all(["filter", "guard", "notify"])
+        assert [loaded.plugin is None for loaded in (*first, *again)] == [False, False, *[True] * 4]
+        session = await host.session_start()
+        verdict = await host.judge("bash", {"command": "ls"}, session)
+        assert verdict.action is Action.ALLOW, verdict.reason
+        assert (await host.review("bash", "{}", SECRET, False, session)).text == "masked"
+
+
+async def test_a_guard_that_is_missed_is_missed_until_it_is_there(
+    add_plugin: AddPlugin, home: Path
+) -> None:
+    guard = "handshake(hooks=['permission.ask'])\nserve(on_hook=lambda p: {})"
+    add_plugin("guard", guard)
+    async with open_host(parse_config("{}", ""), origin=Origin.PERSON) as host:
+        await host.load_all(["guard"])  # known as a guard from now on
+    add_plugin("guard", "sys.exit(1)")
+    async with open_host(parse_config("{}", ""), origin=Origin.PERSON) as host:
+        await host.load_all(["guard", "guard"])  # the second is one that the first is loading
+        session = await host.session_start()
+        verdict = await host.judge("bash", {"command": "ls"}, session)
+        assert verdict.action is not Action.ALLOW
+        assert "could not be loaded" in verdict.reason

@@ -6,6 +6,7 @@ waits for real time.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import AsyncIterator
@@ -18,6 +19,7 @@ import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tinyhost import peer as peer_module
 from tinyhost.call import Call
 from tinyhost.dialects.base import Conduct
 from tinyhost.errors import (
@@ -347,9 +349,22 @@ async def test_the_last_words_in_the_pipe_can_be_taken_without_waiting(
 ) -> None:
     async with pair() as ends:
         await ends.say('{"method": "last", "params": {}}\n')
-        ends.peer.drain()
+        await ends.peer.drain()
         assert [note.method for note in ends.notifications] == ["last"]
         assert ends.peer.notifications == 1
+
+
+async def test_the_last_words_are_taken_whole_however_slow_the_host_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with pair() as ends:
+        seconds = itertools.count(step=10)
+        monkeypatch.setattr(peer_module.time, "perf_counter", lambda: float(next(seconds)))
+        text = "x" * 50_000  # several reads, and less than a pipe holds
+        said = json.dumps({"method": "last", "params": {"text": text}}) + "\n"
+        assert os.write(ends.far_out.fileno(), said.encode()) == len(said)
+        await ends.peer.drain()
+        assert [note.params for note in ends.notifications] == [{"text": text}]
 
 
 class Brake(trio.abc.Instrument):
@@ -686,3 +701,45 @@ async def test_progress_that_its_caller_fails_at_ends_that_call_alone(autojump_c
         await other.done.wait()
         assert other.result == "ok"
         assert (ends.peer.late_replies, ends.peer.junk_lines) == (1, 0)
+
+
+@pytest.mark.parametrize("leading", [True, False])
+async def test_an_answer_that_came_in_time_counts_when_the_host_stood_still(
+    autojump_clock: Any, leading: bool
+) -> None:
+    for _ in range(20):  # which task is first after a standstill is left to chance
+        async with pair() as ends, trio.open_nursery() as nursery:
+            ends.peer.concurrency = 2
+            outcomes = [Outcome() for _ in range(1 if leading else 2)]
+            for outcome in outcomes:
+                nursery.start_soon(outcome.of, ends)
+            requests = [await ends.received() for _ in outcomes]
+            await trio.testing.wait_all_tasks_blocked()
+            for request in requests:
+                said = json.dumps({"id": request["id"], "result": "mine" * 5000}) + "\n"
+                os.write(ends.far_out.fileno(), said.encode())
+            autojump_clock.jump(60)
+            for outcome in outcomes:
+                await outcome.done.wait()
+            assert [o.error for o in outcomes] == [None] * len(outcomes)
+            assert [o.result for o in outcomes] == ["mine" * 5000] * len(outcomes)
+            assert ends.peer.timeouts_in_row == 0
+
+
+async def test_progress_that_came_in_time_counts_when_the_host_stood_still(
+    autojump_clock: Any,
+) -> None:
+    for _ in range(20):
+        async with pair() as ends, trio.open_nursery() as nursery:
+            ends.peer._on_notification = lambda message: ends.peer.extend(message.params["id"], "")
+            outcome = Outcome()
+            nursery.start_soon(lambda made=outcome, o=ends: made.of(o, timeout=5, cap=600))
+            request = await ends.received()
+            await trio.testing.wait_all_tasks_blocked()
+            said = b'{"method": "p", "params": {"id": %d}}\n' % request["id"]
+            os.write(ends.far_out.fileno(), said)
+            autojump_clock.jump(6)
+            await trio.sleep(4)
+            await ends.answer(request["id"], "mine")
+            await outcome.done.wait()
+            assert (outcome.result, outcome.error) == ("mine", None)

@@ -332,3 +332,46 @@ def test_rules_written_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
     assert sorted(rule.pattern.text for rule in policy.rules) == sorted(
         f"bash({i})" for i in range(12)
     )
+
+
+@pytest.mark.parametrize(
+    ("hooks", "lost"),
+    [
+        ('{"permission.ask": [{"comand": "./guard"}]}', True),
+        ('{"permission.ask": {"command": "./guard"}}', True),
+        ('{"permission.ask": [{"command": "./guard", "match": {"tol": "bash"}}]}', True),
+        ('{"permision.ask": [{"command": "./guard"}]}', True),
+        ('{"permission.ask": [{"command": "./guard"}], "permission.ask": []}', True),
+        ('{"tool.execute.before": ["./guard"]}', True),
+        ('["./guard"]', True),
+        ('{"permission.ask": [{"command": "./guard"}]}', False),
+        ('{"session.start": ["./notes"], "tool.execute.after": 7, "shell.env": []}', False),
+    ],
+)
+@pytest.mark.parametrize("policy", ["ask", "deny", "skip"])
+def test_a_shell_hook_that_may_be_lost_by_a_mistake_is_a_failed_guard(
+    hooks: str, lost: bool, policy: str
+) -> None:
+    settings = f'{{"shell-hooks": {{"onGuardFailure": "{policy}"}}}}'
+    text = f'{{"hooks": {hooks}, "settings": {settings}, "permissions": {{"allow": ["bash"]}}}}'
+    found, _ = Policy.from_config(parse_config(text, "/config.json"))
+    verdict = found.decide(ToolUse(tool_id="bash"))
+    expected = policy if lost and policy != "skip" else "allow"
+    assert verdict.action is Action(expected)
+    if expected != "allow":
+        assert verdict.source.startswith("until it is corrected: /config.json:1:")
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ('{"permission": {"deny": ["bash"]}}', "ask"),
+        ('{"Permissions": {"deny": ["bash"]}}', "ask"),
+        ('{"hook": {"permission.ask": [{"command": "./guard"}]}}', "ask"),
+        ('{"plugin": ["safety-net"], "note": "none"}', None),
+        ('{"plugins": [], "plugins": []}', None),
+    ],
+)
+def test_rules_under_a_misspelt_key_are_not_lost_in_silence(text: str, action: str | None) -> None:
+    found, _ = Policy.from_config(parse_config(text, "/config.json"))
+    assert found.decide(ToolUse(tool_id="bash")).action == action

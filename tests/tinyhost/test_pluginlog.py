@@ -81,3 +81,29 @@ def test_a_secret_in_a_flood_is_masked_in_the_log_and_in_the_tail(tmp_path: Path
     assert "hunter2hunter2" not in log.tail
     log.close()
     assert "hunter2hunter2" not in path.read_text()
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+@pytest.mark.parametrize("before", [16 * 1024 - 10, 16 * 1024 - 20, 16 * 1024 - 30])
+def test_a_line_that_is_cut_within_a_secret_does_not_show_the_beginning_of_it(
+    pieces: int, before: int
+) -> None:
+    secret = b"supersecretvalue123456789"
+    log = PluginLog(None, [secret.decode()])
+    line = b"x" * before + secret + b" and more"
+    for at in range(0, len(line), -(-len(line) // pieces)):
+        log.write(line[at : at + -(-len(line) // pieces)])
+    log.write(b"\n")
+    assert log.tail.endswith("[line cut]\n")
+    assert "supers" not in log.tail
+
+
+def test_what_is_kept_of_a_flood_does_not_begin_within_a_secret() -> None:
+    secret = b"supersecretvalue123456789"
+    log = PluginLog(None, [secret.decode()])
+    log.write(b"x\n" * 4 * 1024 * 1024)  # all that may be kept at once
+    log.write(b"y" * 1000 + secret + b"z" * (16 * 1024 - 10))
+    assert log.dropped
+    log.close()
+    assert "456789" not in log.tail
+    assert "zzz" in log.tail

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +133,13 @@ def test_a_secret_that_a_cut_text_ends_in_is_masked_too() -> None:
     assert redact_start("x secret-number-1 y", secrets) == "x [redacted] y"
     assert redact_start("x secret-num", secrets) == "x [redacted]"
     assert redact_start("x secr", secrets) == "x secr"  # too short to be known for one
+
+
+@pytest.mark.parametrize("secret", ['pa"ss word', "back\\slash\\", "schlüssel", "two\nlines here"])
+@pytest.mark.parametrize("ascii", [True, False])
+def test_a_secret_is_masked_as_json_text_has_it(secret: str, ascii: bool) -> None:
+    secrets = secrets_in({"DB_PASSWORD": secret, "URL": "https://me:q%22uote@host/"})
+    text = json.dumps({"command": f'login {secret} q"uote'}, ensure_ascii=ascii)
+    masked = redact(text, secrets)
+    assert not any(part in masked for part in ("ss", "slash", "schl", "lines", "uote"))
+    json.loads(masked)

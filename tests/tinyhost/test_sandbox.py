@@ -18,7 +18,7 @@ import pytest
 import trio
 
 import tinyhost
-from tinyhost import LoadError, OutcomeUncertain
+from tinyhost import LoadError, OutcomeUncertain, sandbox
 from tinyhost.config import parse_config
 
 AddPlugin = Callable[[str, str], Path]
@@ -581,3 +581,18 @@ async def test_landlock_refuses_what_it_cannot_keep_read_only(room: Room) -> Non
     async with room.open(config) as manager:
         with pytest.raises(LoadError, match=r"Landlock cannot make .*\.git read-only"):
             await manager.load("worker")
+
+
+def test_a_bubblewrap_that_took_too_long_once_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\nexit 42\n")
+    program.chmod(0o755)
+    environ = {"PATH": str(tmp_path)}
+    with monkeypatch.context() as patch:
+        patch.setattr(sandbox, "_PROBE_TIMEOUT", -1)
+        found, why_not = sandbox.find_bubblewrap(environ)
+    assert not found
+    assert "timed out" in why_not
+    assert sandbox.find_bubblewrap(environ) == (str(program), "")

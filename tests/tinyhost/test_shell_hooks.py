@@ -338,6 +338,7 @@ async def test_before_stops_the_call_with_the_commands_own_words(
         ({"command": says({"hookSpecificOutput": {"toolArgs": 5}})}, "toolArgs is not a string"),
         ({"command": says({"hookSpecificOutput": {"toolArgs": "{"}})}, "toolArgs is not JSON text"),
         ({"command": "echo '{'; head -c 70000 /dev/zero"}, "longer than 65536 bytes"),
+        ({"command": "echo '{'"}, "it is not one JSON object"),
     ],
 )
 async def test_before_without_words_names_the_hook_and_not_its_command(
@@ -381,7 +382,7 @@ async def test_before_may_rewrite_args_and_later_commands_see_it(
     assert json.loads((tmp_path / "args").read_text()) == {"b": 2}
 
 
-@pytest.mark.parametrize("output", ["plain text", "{", "[1]", "1", '"x"', "{}", '{"x": 1}', ""])
+@pytest.mark.parametrize("output", ["plain text", "[", "[1]", "1", '"x"', "{}", '{"x": 1}', ""])
 async def test_other_output_is_no_opinion(output: str, tmp_path: Path) -> None:
     plugin = plugin_of({BEFORE: [{"command": f"printf %s '{output}'"}]}, tmp_path)
     assert await plugin.invoke_hook(BEFORE, hooks.to_wire(before())) is None
@@ -397,7 +398,9 @@ async def test_other_output_is_no_opinion(output: str, tmp_path: Path) -> None:
         (["true"], None, ""),
         ([says({"allowed": True})], True, ""),
         ([says({"allowed": None})], None, ""),
-        ([says({"reason": "r"})], None, ""),
+        (["echo {}"], None, ""),
+        (["echo looks fine"], None, ""),
+        (["printf '\\357\\273\\277'; " + says({"allowed": False, "reason": "r"})], False, "r"),
         ([says({"allowed": False, "reason": "r"})], False, "r"),
         (["echo no >&2; exit 1"], False, "no"),
         (["echo no >&2; exit 2"], False, "no"),
@@ -454,6 +457,12 @@ async def test_a_denial_without_words_names_the_hook(tmp_path: Path) -> None:
     "entry",
     [
         {"command": says({"allowed": "no"})},
+        {"command": says({"reason": "not on Fridays"})},
+        {"command": says({"hookSpecificOutput": {"permissionDecision": "deny"}})},
+        {"command": "echo checking; " + says({"allowed": False})},
+        {"command": "head -c 70000 /dev/zero | tr '\\0' ' '; " + says({"allowed": False})},
+        # As with arguments in the reason: whoever makes the call chooses them.
+        {"command": """printf '{"allowed": false, "reason": "not %s"}' 'with "this"'"""},
         {"command": "kill -KILL $$"},
         {"command": "sleep 600", "timeout": 0.1},
     ],

@@ -27,6 +27,8 @@ _FILES_LISTED = 100
 _DEADLINE = 25.0  # seconds for all of git's work
 _NUMSTAT_MOST = 4 * 1024 * 1024  # bytes
 _NO_SUCH_COMMIT = 1  # the status of a quiet rev-parse
+_NOTHING_FOUND = 1  # of git config
+_FILTERS = r"^filter\..*\.(clean|process|required)$"
 _OBJECT_ID = re.compile(r"[0-9a-f]{40,64}")
 
 _ENV = ("PATH", "HOME", "USER", "XDG_CONFIG_HOME")
@@ -34,7 +36,9 @@ _FIXED_ENV = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
+    # Nothing is fetched, which would run what the repository's configuration names.
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # for a git that does not know the other
     "GIT_LITERAL_PATHSPECS": "1",
 }
 _GLOBAL_OPTIONS = (
@@ -136,7 +140,7 @@ class CodeReview(BuiltinPlugin):
         git = _Git(program, env, context.directory or os.getcwd())  # noqa: PTH109
         try:
             with trio.fail_after(_DEADLINE):
-                return await _diff(git, request)
+                return await _diff(await _without_own_filters(git), request)
         except trio.TooSlowError:
             raise ToolFailed(
                 f"git diff failed: it took longer than {_DEADLINE:g} s; give `path` a smaller"
@@ -149,10 +153,11 @@ class _Git:
     program: str
     env: Mapping[str, str]
     directory: str
+    options: Sequence[str] = _GLOBAL_OPTIONS
 
     async def run(self, *args: str, most: int = _NUMSTAT_MOST) -> Outcome:
         return await programs.run(
-            [self.program, *_GLOBAL_OPTIONS, *args],
+            [self.program, *self.options, *args],
             env=self.env,
             directory=self.directory,
             most=most,
@@ -174,6 +179,34 @@ class _Git:
         if ended.stderr or ended.returncode not in (0, _NO_SUCH_COMMIT):
             raise ToolFailed(f"git diff failed in {self.directory}: {programs.complaint(ended)}")
         raise ToolFailed(f"git diff failed: {ref!r:.200} names no commit in {self.directory}")
+
+
+async def _without_own_filters(git: _Git) -> _Git:
+    """Without the filters that the repository's own configuration has.
+
+    They are programs, which a diff would run on changed files. The person's own filters, which
+    files are kept through in the repository (as with git-lfs), are left.
+    """
+    ended = await git.run("config", "-z", "--show-scope", "--get-regexp", _FILTERS)
+    if ended.returncode not in (0, _NOTHING_FOUND) or ended.stdout_cut:
+        raise ToolFailed(f"git diff failed in {git.directory}: {programs.complaint(ended)}")
+    fields = ended.stdout.decode(errors="surrogateescape").split("\0")
+    theirs: dict[str, str] = {}
+    own: dict[str, None] = {}
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        name, _, value = entry.partition("\n")
+        if scope in ("system", "global"):
+            theirs[name] = value
+        else:
+            own[name] = None
+            own[f"{name.rpartition('.')[0]}.required"] = None
+    options = list(git.options)
+    for name in own:
+        if "=" in name:
+            raise ToolFailed(f"git diff failed: the repository has a filter {name!r:.200}")
+        nothing = "false" if name.endswith(".required") else ""
+        options += ["-c", f"{name}={theirs.get(name, nothing)}"]
+    return attrs.evolve(git, options=options)
 
 
 def _read(args: Mapping[str, Any]) -> _Request:

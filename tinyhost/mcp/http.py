@@ -76,6 +76,7 @@ class HttpPlugin(StartedPlugin):
     ) -> None:
         self.id = id
         self.name = name
+        self.secrets = address.secrets
         self._address = address
         self._start_task = start_task
         self._log = PluginLog(address.log_path, address.secrets)

@@ -12,12 +12,20 @@ import trio
 from tinyhost_sdk import wire
 
 from .. import codec
-from ..errors import PluginDied, RemoteError
+from ..errors import PluginDied, PluginError, RemoteError, cut
 
 SESSION = "mcp-session-id"
 RETRY = 1.0  # seconds, where the server names none
 LONGEST_RETRY = 30.0
 _NOT_FOUND = -32601  # a method that there is none of
+# Nothing of the request can have arrived.
+NOT_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+)
 
 
 class SessionLost(PluginDied):
@@ -66,7 +74,28 @@ def read_session_id(response: httpx2.Response) -> str:
     return value
 
 
-def rpc_error(plugin: str, method: str, body: bytes) -> RemoteError | None:
+def refusal(
+    plugin: str, method: str, response: httpx2.Response, body: bytes, *, in_session: bool
+) -> PluginError | ValueError:
+    """What an answer with the status of an error means, to be raised.
+
+    body: its beginning. in_session: whether the request named a session.
+    """
+    status = response.status_code
+    error = _rpc_error(plugin, method, body)
+    if in_session and _forgotten(status, error):
+        return SessionLost(plugin, "does not know the session any more")
+    if status in (401, 403):
+        return ValueError(
+            f"HTTP status {status}: it wants credentials; put them into the server's headers"
+        )
+    if error is not None:
+        return error
+    text = cut(body.decode(errors="replace"), 300)
+    return ValueError(f"HTTP status {status} {response.reason_phrase}: {text}".rstrip(": "))
+
+
+def _rpc_error(plugin: str, method: str, body: bytes) -> RemoteError | None:
     """The error that a body holds; the id may be missing where the request was not read."""
     try:
         value = codec.loads(body)
@@ -81,7 +110,7 @@ def rpc_error(plugin: str, method: str, body: bytes) -> RemoteError | None:
     return RemoteError(plugin, method, code, message, error.get("data"))
 
 
-def forgotten(status: int, error: RemoteError | None) -> bool:
+def _forgotten(status: int, error: RemoteError | None) -> bool:
     """Whether a refusal is about the session; servers say it as 404, and many as 400."""
     if status == 404:
         return error is None or error.code != _NOT_FOUND

@@ -33,34 +33,24 @@ from ..pluginlog import PluginLog
 from . import headers as mirror
 from .endpoint import EVENTS, JSON, Endpoint, consume, content_type, read
 from .http_call import (
-    LONGEST_RETRY,
-    RETRY,
+    NOT_SENT,
     SESSION,
     Call,
     Events,
     SessionLost,
-    forgotten,
     read_session_id,
-    rpc_error,
+    refusal,
 )
 from .outgoing import Outgoing
 from .sse import EventParser
+from .unasked import Unasked
 
 _log = logging.getLogger(__name__)
 
 _REVISION = "mcp-protocol-version"
 _MAX_REFUSAL = 64 * 1024  # bytes read of an answer that is an error
 _MAX_RESUMED = 5  # times that an answer's broken stream is taken up again
-_HEARING = 1.0  # seconds at most until the server's own stream is open, or refused
 _WEDGED_AFTER = 3
-# Nothing of the request can have arrived.
-_NOT_SENT = (
-    httpx2.ConnectError,
-    httpx2.ConnectTimeout,
-    httpx2.PoolTimeout,
-    httpx2.ProxyError,
-    httpx2.UnsupportedProtocol,
-)
 
 
 class HttpLink:
@@ -109,7 +99,7 @@ class HttpLink:
         self._nursery: trio.Nursery | None = None
         self._closed = trio.Event()
         self._ended = trio.Event()  # of all that goes on beside the calls
-        self._hearing = trio.Event()
+        self._unasked = Unasked(endpoint, self._headers, self._take_events, self.log)
 
     # --- the life of it
 
@@ -133,9 +123,8 @@ class HttpLink:
         """
         self._ready = True
         if not self._modern:
-            self.spawn(self._hear_unasked)
-            with trio.move_on_after(_HEARING):
-                await self._hearing.wait()
+            self.spawn(self._unasked.run)
+            await self._unasked.tried()
 
     async def close(self, reason: str) -> None:
         """End all calls and tasks, and wait for the tasks."""
@@ -294,7 +283,7 @@ class HttpLink:
             self.session_id = read_session_id(response)
         kind = content_type(response)
         if kind == EVENTS:
-            return await self._take_events(response, call, Events())
+            return await self._take_events(response, Events(), call)
         if kind != JSON:
             raise ValueError(f"status {response.status_code} with content of type {kind[:80]!r}")
         self._take(await read(response, self._rules.max_line), call)
@@ -303,7 +292,7 @@ class HttpLink:
         return None
 
     async def _take_events(
-        self, response: httpx2.Response, call: Call | None, events: Events
+        self, response: httpx2.Response, events: Events, call: Call | None = None
     ) -> Events:
         parser = EventParser(self._rules.max_line)
 
@@ -365,7 +354,7 @@ class HttpLink:
 
     def _failed(self, call: Call, error: httpx2.TransportError) -> PluginError:
         words = str(error) or type(error).__name__
-        if isinstance(error, _NOT_SENT):
+        if isinstance(error, NOT_SENT):
             call.sent = False
             reason = f"cannot be reached at {self._endpoint.shown}: {cut(words, 300)}"
         else:
@@ -376,20 +365,12 @@ class HttpLink:
 
     async def _refused(self, response: httpx2.Response, call: Call) -> None:
         """Raises what an answer with the status of an error means."""
-        status = response.status_code
         body = await read(response, _MAX_REFUSAL, or_less=True)
-        error = rpc_error(self.plugin, call.method, body)
-        if self.session_id and call.method != INITIALIZE and forgotten(status, error):
-            self.give_up("does not know the session any more")
-            raise SessionLost(self.plugin, "does not know the session any more")
-        if status in (401, 403):
-            raise ValueError(
-                f"HTTP status {status}: it wants credentials; put them into the server's headers"
-            )
-        if error is not None:
-            raise error
-        text = cut(body.decode(errors="replace"), 300)
-        raise ValueError(f"HTTP status {status} {response.reason_phrase}: {text}".rstrip(": "))
+        in_session = bool(self.session_id) and call.method != INITIALIZE
+        error = refusal(self.plugin, call.method, response, body, in_session=in_session)
+        if isinstance(error, SessionLost):
+            self.give_up(error.status)
+        raise error
 
     # --- headers
 
@@ -422,25 +403,3 @@ class HttpLink:
                     self.log(f"warning: a message got HTTP status {response.status_code}")
         except (httpx2.HTTPError, ValueError) as error:
             self.log(f"warning: a message was not taken: {cut(str(error), 300)}")
-
-    # --- what the server says unasked, up to 2025-11-25
-
-    async def _hear_unasked(self) -> None:
-        """Keep the server's own stream open, where it has one."""
-        pause, events = RETRY, Events()
-        while True:
-            headers = self._headers()
-            if events.last_id:
-                headers["last-event-id"] = events.last_id
-            try:
-                async with self._endpoint.stream("GET", None, headers) as response:
-                    self._hearing.set()
-                    if response.status_code >= 400 or content_type(response) != EVENTS:
-                        return
-                    pause = RETRY
-                    await self._take_events(response, None, events)
-            except (httpx2.HTTPError, ValueError) as error:
-                self._hearing.set()
-                self.log(f"warning: the server's own stream failed: {cut(str(error), 300)}")
-            await trio.sleep(max(pause, events.retry))
-            pause = min(pause * 2, LONGEST_RETRY)

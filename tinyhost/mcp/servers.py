@@ -15,9 +15,9 @@ from ..config_servers import plugin_name
 from ..dialects.mcp import Mcp
 from ..environment import expand
 from ..errors import InvalidCall, LoadError
+from ..launch_plan import Launch
 from ..model import ClientCallbacks, McpServer, PluginSpec, Resolved
 from ..ownership import program_problem
-from ..process_plugin import Launch
 from ..redaction import secrets_in
 
 if TYPE_CHECKING:

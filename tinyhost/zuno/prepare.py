@@ -12,9 +12,9 @@ import attrs
 from ..dialects.zuno import Program, Zuno
 from ..errors import LoadError
 from ..json_schema import Check, compile_schema
+from ..launch_plan import Launch
 from ..model import PluginSpec, Resolved, Timeouts
 from ..ownership import file_problem
-from ..process_plugin import Launch
 from .discovery import read_folder
 from .package import Package, ProcessRuntime, WasiRuntime
 from .tools import tool_specs

@@ -101,9 +101,11 @@ class Matcher(AbstractContextManager["Matcher"]):
         end = time.monotonic() + max(self._pace.left(), _GRACE)
         with selectors.DefaultSelector() as selector:
             selector.register(out, selectors.EVENT_READ)
+            last = False  # another look is due when this process stood still until the end
             while not selector.select(_POLL):
                 self._pace.is_over(f"looking for the {self._what}")
-                if time.monotonic() >= end:
+                late, last = last, time.monotonic() >= end
+                if late:
                     raise HandlerError(
                         f"{self._what}: the search took longer than {self._pace.seconds:g} seconds;"
                         " use a simpler pattern, without repeats of repeats"

@@ -87,8 +87,9 @@ def _read(read_end: int) -> bytes:
     poll = select.poll()
     poll.register(read_end, select.POLLIN | select.POLLHUP)
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not poll.poll(left * 1000):
+        # What is there is read also when this process stood still until the time was over.
+        left = max(deadline - time.monotonic(), 0)
+        if not poll.poll(left * 1000):
             return b""
         piece = os.read(read_end, 65536)
         if not piece:

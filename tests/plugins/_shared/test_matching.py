@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import selectors
+
 import pytest
 
+from tinyhost_plugins._shared import matching
 from tinyhost_plugins._shared.matching import Matcher, check
 from tinyhost_plugins._shared.pace import Pace
 from tinyhost_sdk import HandlerError, ToolContext
@@ -31,6 +34,26 @@ def test_a_search_ends_when_the_caller_gives_up() -> None:
         pytest.raises(HandlerError, match="cancelled while looking for the pattern"),
     ):
         list(matcher.select(["a" * 60 + "!"], str))
+
+
+def test_an_answer_that_is_there_counts_when_this_process_stood_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class StoodStill(selectors.DefaultSelector):
+        """Finds nothing at first; when it looks again, the time is over and the answer there."""
+
+        looked = False
+
+        def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+            if self.looked:
+                return super().select(20)
+            self.looked = True
+            monkeypatch.setattr(matching.time, "monotonic", lambda: 1e9)
+            return []
+
+    with Matcher("x", "pattern", Pace(ToolContext(), 60)) as matcher:
+        monkeypatch.setattr(matching.selectors, "DefaultSelector", StoodStill)
+        assert list(matcher.select(["x"], str)) == ["x"]
 
 
 def test_a_search_that_cannot_begin_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinyhost_plugins.safety_net import contained
 from tinyhost_plugins.safety_net.catalog import RULES, Finding
 from tinyhost_plugins.safety_net.judge import judge
 from tinyhost_plugins.safety_net.limits import MAX_TEXT
@@ -289,3 +291,17 @@ def test_an_extra_rule_takes_globs() -> None:
     policy = read_options({"extraRules": [rule]})
     assert rules_against("kubectl get pods --context=prod-eu", policy) == ["no-prod"]
     assert rules_against("kubectl get pods --context=test", policy) == []
+
+
+def test_an_answer_that_is_there_counts_when_this_process_stood_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"[]\n")
+    os.close(write_end)
+    times = iter([0.0])
+    monkeypatch.setattr(contained.time, "monotonic", lambda: next(times, 1e9))
+    try:
+        assert contained._read(read_end) == b"[]\n"
+    finally:
+        os.close(read_end)

@@ -351,3 +351,71 @@ async def test_code_review_takes_part_in_no_hook(repo: Path) -> None:
     asked = Dispatcher(lambda hook: [review] if review.handles(hook) else [])
     result = await asked.dispatch("session.start", {"sessionId": "s", "directory": str(repo)})
     assert result.answers == []
+
+
+@pytest.mark.parametrize("kind", ["clean", "process"])
+@pytest.mark.parametrize("included", [False, True])
+async def test_filters_of_the_repositorys_configuration_are_not_run(
+    repo: Path, kind: str, included: bool
+) -> None:
+    (repo / ".gitattributes").write_text("* filter=own\n")
+    git(repo, "add", ".gitattributes")
+    git(repo, "commit", "-qm", "attributes")
+    where = ["-f", ".git/more"] if included else []
+    git(repo, "config", *where, f"filter.own.{kind}", f"touch {repo}/ran; cat")
+    git(repo, "config", *where, "filter.own.required", "true")
+    if included:
+        git(repo, "config", "include.path", "more")
+    (repo / "one").write_text("another text\n")
+    result = await plugin(repo).call_tool("code_review", {}, CallContext(directory=str(repo)))
+    assert not result.is_error
+    assert "+another text" in result.content
+    assert not (repo / "ran").exists()
+
+
+async def test_the_persons_own_filters_are_run(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    settings = tmp_path / "config" / "git" / "config"
+    settings.parent.mkdir()
+    settings.write_text('[filter "upper"]\n\tclean = tr a-z A-Z\n\trequired = true\n')
+    (repo / ".gitattributes").write_text("new filter=upper\n")
+    git(repo, "config", "filter.upper.clean", f"touch {repo}/ran; cat")
+    git(repo, "add", ".gitattributes")
+    (repo / "new").write_text("words\n")
+    git(repo, "-c", "filter.upper.clean=tr a-z A-Z", "add", "new")
+    git(repo, "commit", "-qm", "new")
+    (repo / "ran").unlink(missing_ok=True)  # git add looked at the other files, too
+    (repo / "new").write_text("other words\n")
+    environ = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)}
+    result = await CodeReview(environ).call_tool(
+        "code_review", {}, CallContext(directory=str(repo))
+    )
+    assert "-WORDS\n+OTHER WORDS" in result.content
+    assert not (repo / "ran").exists()
+
+
+async def test_a_filter_whose_name_cannot_be_given_to_git_is_refused(repo: Path) -> None:
+    with (repo / ".git" / "config").open("a") as file:
+        file.write('[filter "a=b"]\n\tclean = touch ran; cat\n')
+    result = await plugin(repo).call_tool("code_review", {}, CallContext(directory=str(repo)))
+    assert result.is_error
+    assert "the repository has a filter 'filter.a=b.clean'" in result.content
+
+
+async def test_what_the_repository_lacks_is_not_fetched(repo: Path) -> None:
+    for name, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", str(repo)),
+        ("remote.origin.uploadpack", f"touch {repo}/ran; false"),
+        ("protocol.file.allow", "always"),
+    ):
+        git(repo, "config", name, value)
+    for file in (repo / ".git" / "objects").glob("??/*"):
+        if git(repo, "cat-file", "-t", f"{file.parent.name}{file.name}").strip() == "blob":
+            file.unlink()
+    (repo / "one").write_text("another text\n")
+    result = await plugin(repo).call_tool("code_review", {}, CallContext(directory=str(repo)))
+    assert result.is_error
+    assert not (repo / "ran").exists()
