@@ -328,10 +328,15 @@ class RunningHost:
     async def _read(self) -> Config:
         try:
             # What is never read to its end must not hold up a stop.
-            return await trio.to_thread.run_sync(self._reread, abandon_on_cancel=True)
+            new = await trio.to_thread.run_sync(self._reread, abandon_on_cancel=True)
         except OSError as error:  # such as a current folder that was deleted
             file = self.host.config.file
             raise ConfigError(f"the configuration cannot be read: {error}", file=file) from error
+        if self.host.config.exists and not new.exists:
+            # Perhaps just being replaced. Without it no rule and no guard would be left.
+            reason = "it is gone, so nothing was changed; bring it back, if only as {}"
+            raise ConfigError(reason, file=new.file)
+        return new
 
     async def _reload(self) -> dict[str, Any]:
         new = await self._read()

@@ -166,6 +166,22 @@ async def test_a_bad_configuration_is_refused_and_changes_nothing(
         assert host.running.host.config is told
 
 
+async def test_a_configuration_that_is_gone_takes_no_guard_away(
+    in_service: InService, add_plugin: AddPlugin, configure: Callable[..., None], home: Path
+) -> None:
+    add_plugin("one", PLAIN)
+    configure("one")
+    async with in_service() as host, host.connect() as client:
+        before = host.pids()
+        (home / "config" / "config.json").unlink()
+        error = await client.error("host/reload")
+        assert (error["code"], error["data"]["type"]) == (-32003, "ConfigError")
+        assert "it is gone, so nothing was changed" in error["message"]
+        assert host.pids() == before
+        (home / "config" / "config.json").write_text("{}")
+        assert (await client.call("host/reload"))["unloaded"] == ["one"]
+
+
 async def test_rules_and_shell_hooks_count_from_the_reload_on(
     in_service: InService, configure: Callable[..., None]
 ) -> None:
