@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import trio
 
 import tinyhost_plugins
@@ -19,6 +20,8 @@ from tinyhost import Host
 from tinyhost.config import parse_config
 from tinyhost.opening import open_host
 from tinyhost.permissions import Origin
+from tinyhost_plugins._shared import pace
+from tinyhost_sdk import Plugin, ToolResult, testing
 
 Request = tuple[str, dict[str, Any]]
 SECONDS = 60
@@ -32,6 +35,18 @@ def tool(name: str, args: Any) -> Request:
 def hook(name: str, event: Mapping[str, Any] | None = None) -> Request:
     """The invocation of a hook."""
     return "hook/invoke", {"name": name, "input": event or {}}
+
+
+def cancelled_call(
+    plugin: Plugin, name: str, args: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> ToolResult:
+    """Call a tool, and cancel the call at the first progress that it tells of."""
+    monkeypatch.setattr(pace, "_REPORT", 0)
+    with testing.drive(plugin) as driver:
+        # Only a plugin that takes more than one call at a time sees it.
+        assert driver.manifest["protocol"]["cancel"] is True
+        driver.on_progress = lambda _: driver.cancel()
+        return driver.call_tool(name, args)
 
 
 def send(process: subprocess.Popen[str], method: str, params: Any, id: int | None = None) -> None:

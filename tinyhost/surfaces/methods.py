@@ -237,7 +237,8 @@ def _tell_of_missing(running: RunningHost, client: RpcConnection) -> None:
 
 
 def _directory(running: RunningHost, params: Params) -> str:
-    directory = params.text("directory", running.host.directory)
+    """Where the call works: as it says, else where its session does, else where the host does."""
+    directory = params.text("directory", running.host.directory_of(params.text("session", "")))
     if not directory.startswith("/"):
         raise InvalidCall("directory must be an absolute path")
     return directory

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shipped import Shipped, hosting, tool
+from shipped import Shipped, cancelled_call, hosting, tool
 
 from tinyhost_plugins.ingress_inspect.plugin import build
 from tinyhost_sdk import testing
@@ -111,14 +111,8 @@ def test_a_must_gather_that_has_changed_is_read_again(cluster: Files, write: Wri
 def test_a_call_can_be_cancelled(
     cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tinyhost_plugins._shared import pace
-
-    monkeypatch.setattr(pace, "_REPORT", 0)
-    with testing.drive(build()) as driver:
-        # Only a plugin that takes more than one call at a time sees it.
-        assert driver.manifest["protocol"]["cancel"] is True
-        driver.on_progress = lambda _: driver.cancel()
-        result = driver.call_tool("ingress_health", {"path": str(write(cluster))})
+    args = {"path": str(write(cluster))}
+    result = cancelled_call(build(), "ingress_health", args, monkeypatch)
     assert result.is_error
     assert result.content.startswith("cancelled while reading ")
 

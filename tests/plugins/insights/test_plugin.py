@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shipped import Shipped, hook, tool
+from shipped import Shipped, cancelled_call, hook, tool
 
 from tinyhost_plugins._shared import pace
 from tinyhost_plugins.insights import answers
@@ -143,13 +143,9 @@ def test_a_call_reports_its_progress(
 def test_a_call_can_be_cancelled(
     cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_REPORT", 0)
-    with testing.drive(build()) as driver:
-        # Only a plugin that takes more than one call at a time sees it.
-        assert driver.manifest["protocol"]["cancel"] is True
-        driver.on_progress = lambda _: driver.cancel()
-        result = driver.call_tool("insights_health", {"archive": str(write(cluster))})
-        assert (result.is_error, result.content) == (True, "cancelled while reading archive.tar.gz")
+    args = {"archive": str(write(cluster))}
+    result = cancelled_call(build(), "insights_health", args, monkeypatch)
+    assert (result.is_error, result.content) == (True, "cancelled while reading archive.tar.gz")
 
 
 def test_two_first_calls_at_a_time_have_the_same_sessions(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shipped import Shipped, hook, tool
+from shipped import Shipped, cancelled_call, hook, tool
 
 from tinyhost_plugins._shared import pace
 from tinyhost_plugins.ocp_must_gather.plugin import build
@@ -215,12 +215,8 @@ def test_options_bound_rows_files_and_searches(write: Write) -> None:
 def test_a_call_can_be_cancelled(
     cluster: Files, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_REPORT", 0)
-    with testing.drive(build()) as driver:
-        # Only a plugin that takes more than one call at a time sees it.
-        assert driver.manifest["protocol"]["cancel"] is True
-        driver.on_progress = lambda _: driver.cancel()
-        result = driver.call_tool("mg_health", {"path": str(write(cluster))})
+    args = {"path": str(write(cluster))}
+    result = cancelled_call(build(), "mg_health", args, monkeypatch)
     assert result.is_error
     assert result.content.startswith("cancelled while reading ")
 

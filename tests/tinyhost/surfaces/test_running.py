@@ -266,6 +266,21 @@ async def test_each_connection_has_sessions_of_its_own_and_plugins_hear_of_each_
     ]
 
 
+async def test_a_call_works_where_its_session_does_unless_it_says_otherwise(
+    in_service: InService,
+    add_listener: Callable[..., Callable[[], list[Any]]],
+    configure: Callable[..., None],
+    home: Path,
+) -> None:
+    heard = add_listener("shell.env")
+    configure("listener")
+    async with in_service() as host, host.connect() as client:
+        await client.call("session/start", session="s", directory="/")
+        await client.call("shell/env", session="s")
+        await client.call("shell/env", session="s", directory=str(home / "config"))
+    assert [input["directory"] for _, input in heard()] == ["/", str(home / "config")]
+
+
 async def test_a_session_outlives_the_connection_that_began_it(in_service: InService) -> None:
     async with in_service() as host:
         async with host.connect() as client:
