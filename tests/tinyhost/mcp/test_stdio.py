@@ -70,7 +70,7 @@ async def test_a_server_that_passes_over_what_it_does_not_know_is_asked_the_old_
         " 'capabilities': {'tools': {}}, 'serverInfo': INFO})\nrecv()\nserve()"
     )
     async with tinyhost.open_manager() as manager:
-        plugin = await load(manager, server, config=settings(handshake="1s"))
+        plugin = await load(manager, server, config=settings(handshake="4s"))
         assert (await plugin.call_tool("t")).content == "ok"
 
 
@@ -78,13 +78,13 @@ async def test_a_slow_server_that_took_the_first_question_after_all_is_asked_aga
     home: Path, add_server: AddServer
 ) -> None:
     server = add_server(
-        "time.sleep(0.4)\nmodern()\n"
+        "time.sleep(1.7)\nmodern()\n"
         "request = recv()\n"
         "send({'jsonrpc': '2.0', 'id': request['id'], 'error': {'code': -32022, 'message': 'no',"
         " 'data': {'supported': [VERSION]}}})\nmodern()\nserve()"
     )
     async with tinyhost.open_manager() as manager:
-        plugin = await load(manager, server, config=settings(handshake="0.7s"))
+        plugin = await load(manager, server, config=settings(handshake="3s"))
         assert (await plugin.call_tool("t")).content == "ok"
 
 
